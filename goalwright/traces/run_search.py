@@ -12,7 +12,7 @@ from goalwright_skills.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from goalwright_executor.stores.run_filter import RunFilter
+    from goalwright_executor.stores.run_lists import RunFilter
 
 STATUSES = ("running", "waiting", "done", "partial", "failed", "stopped", "interrupted")
 _AGO = re.compile(r"(\d{1,5}) ?([mhdw])")

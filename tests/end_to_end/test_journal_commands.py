@@ -313,7 +313,7 @@ def test_a_folder_that_cannot_be_deleted_with_its_run_is_named(
         (["replay", "last", "--strict", "--detector", "keyword"], 2, "--detector needs --select"),
         (["run", *MODEL, "--journal", "oracle://x", GOAL], 2, "unknown kind 'oracle'"),
         (["run", *MODEL, "--journal", "sqlite:////dev/null/x.sqlite", GOAL], 4, "cannot be used"),
-        (["run", *MODEL, "--journal", "sqlite:///notes.md", GOAL], 4, "not a database"),
+        (["run", *MODEL, "--journal", "sqlite:///notes.md", GOAL], 2, "not a database"),
         (["run", *MODEL, "--journal", "skills", GOAL], 4, "skills cannot be used: it is a folder"),
     ],
 )

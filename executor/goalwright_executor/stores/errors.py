@@ -1,17 +1,19 @@
-"""What can go wrong with a journal.
+"""The errors of journals.
 
 GoalwrightError
 ├── SetupError
-│   └── BadStore         it cannot be opened or read: no space, no permission, not a journal, damaged, too new
-├── Halted               the run stops; what is stored stays stored
-│   └── StoreFailed      it was opened, but can no longer be written
-│       └── LeaseLost    some of the runs are no longer this process's; others can be written
+│   └── BadStore         the journal cannot be opened or read: no space, no permission, damaged, too new
+│       └── NotAJournal  it is a file or database of another program
+├── Halted               the run stops; stored events stay stored
+│   └── StoreFailed      the open journal can no longer be written
+│       └── LeaseLost    some runs belong to another process now; others can be written
 └── InputError
     ├── EarlierForm      it was written before 0.1.0, and no version reads it
-    ├── UnknownRun       there is no run of that id, or no journal
+    ├── UnknownRun       there is no run with that id
+    │   └── NoJournal    there is no journal
     ├── RunHeld          another process is using the run
     ├── NotRunning       no process is using the run
-    └── RunExists        a run of that id is already stored
+    └── RunExists        a run with that id is already stored
 """
 
 from __future__ import annotations
@@ -26,20 +28,40 @@ if TYPE_CHECKING:
 
 
 class BadStore(SetupError):
-    """The journal cannot be opened or read; no call was made."""
+    """The journal cannot be opened or read; no call was made.
+
+    `journal` is its URL or path if another journal would help.
+    """
 
     code = "BAD_JOURNAL"
 
+    def __init__(self, message: str, *, hint: str = "", journal: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.journal = journal
+
+
+class NotAJournal(BadStore):
+    """The file or database belongs to another program; it is left unchanged."""
+
+    exit_status = 2
+
 
 class StoreFailed(Halted):
-    """The journal can no longer be written; no further call is made."""
+    """The journal can no longer be written, so no further call is made.
+
+    `journal` is its URL or path if another journal would help.
+    """
 
     code = "JOURNAL_FAILED"
     exit_status = 4
 
+    def __init__(self, message: str, *, hint: str = "", journal: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.journal = journal
+
 
 class LeaseLost(StoreFailed):
-    """Another process has taken over `run_ids`, or they were deleted; nothing was written."""
+    """Another process took over `run_ids`, or they were deleted; nothing was written."""
 
     code = "LEASE_LOST"
 
@@ -58,14 +80,22 @@ class EarlierForm(InputError):
     def __init__(self, journal: str) -> None:
         super().__init__(
             f"the journal {journal} was written before goalwright 0.1.0, which cannot read it; it was left as it is",
-            hint="name another with --journal URL, or move this one away",
+            hint="name another journal with --journal URL, or move this one away",
         )
 
 
 class UnknownRun(InputError):
-    """There is no run of that id."""
+    """There is no run with that id."""
 
     code = "UNKNOWN_RUN"
+
+
+class NoJournal(UnknownRun):
+    """There is no journal yet."""
+
+    def __init__(self, journal: str) -> None:
+        super().__init__(f"there is no journal {journal}", hint="nothing has been run here; name another journal")
+        self.journal = journal
 
 
 class RunHeld(InputError):
@@ -81,7 +111,7 @@ class NotRunning(InputError):
 
 
 class RunExists(InputError):
-    """A run of that id is already in the journal."""
+    """A run with that id is already in the journal."""
 
     def __init__(self, run_id: str) -> None:
         super().__init__(f"run {run_id} is already in the journal", hint="remove it first: goalwright trace prune RUN")

@@ -1,21 +1,22 @@
-"""Lists of runs, as every store makes them: summaries from their columns, and counts by batch."""
+"""Lists of runs for all stores: filters, summaries from columns, and counts."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Mapping  # noqa: TC003 - types of fields
 from dataclasses import replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
 
 from goalwright_executor.stores.columns import JOINED, TAKEN_BACK
 from goalwright_executor.stores.errors import UnknownRun
 from goalwright_executor.stores.row import BatchCount, ConversationSummary, RunCount, RunSummary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-DEAD = "interrupted"  # what a run is whose process died before it could say so
+DEAD = "interrupted"  # the status of a run whose process died
 CountedBy = Literal["day", "cause", "model", "skills", "tags"]
-# What runs can be counted by, and its columns. A run that has no end yet is counted apart where its status counts.
+# The columns of each kind of count. Running runs are counted separately in the kinds that count by status.
 COUNTED: Mapping[CountedBy, str] = {
     "day": "substr(started, 1, 10), status",
     "cause": "status, code",
@@ -24,10 +25,10 @@ COUNTED: Mapping[CountedBy, str] = {
     "tags": "tags",
 }
 _BY_STATUS = ("day", "cause")
-# How long runs took that are done.
+# The durations of finished runs.
 TIMES = "SELECT substr(started, 1, 10), seconds FROM runs WHERE status = 'done' AND seconds IS NOT NULL AND {since}"
-# Conversations with the newest turn first: id, turns, cost, and the ids of the first and last run. What was taken back
-# is no turn, but it was paid for. `which` is a condition.
+# Conversations, newest turn first: id, turns, cost, and the ids of the first and last run. Removed turns count only for
+# the cost. `which` is a condition.
 CONVERSATIONS = f"""
     SELECT conversation, count(*) FILTER (WHERE current), CASE WHEN count(cost_usd) = count(*) THEN sum(cost_usd) END,
         coalesce(min(run_id) FILTER (WHERE current), min(run_id)),
@@ -38,8 +39,71 @@ CONVERSATIONS = f"""
 LIST_RUNS = "list runs with `goalwright trace list`"
 
 
+class RunFilter(TypedDict, total=False):
+    """The conditions for a list of runs.
+
+    `before` is a run id, `text` are words to search for. `taken_back` and `in_batch` select removed turns and goals of
+    batches, or all others if False. A run matches if it started at `since` or later, and before `until`.
+    """
+
+    before: str
+    status: Collection[str]
+    text: str
+    batch: str | None
+    in_batch: bool
+    conversation: str | None
+    taken_back: bool
+    skill: str
+    model: str
+    tag: str
+    code: str
+    since: str
+    until: str
+    min_cost: float
+    max_cost: float
+    min_seconds: float
+    max_seconds: float
+
+
+class Condition(NamedTuple):
+    """A condition of SQL, with `?` for its value."""
+
+    sql: str
+    value: Callable[[Any], Any] = lambda value: value
+
+
+# The conditions on columns. A model may be named with or without its provider.
+_CONDITIONS: Mapping[str, Condition] = {
+    "before": Condition("run_id < ?"),
+    "batch": Condition("batch = ?"),
+    "in_batch": Condition("(batch IS NOT NULL) = ?"),
+    "conversation": Condition("conversation = ?"),
+    "taken_back": Condition(f"(r.id IN ({TAKEN_BACK})) = ?"),
+    "skill": Condition("' ' || skills || ' ' LIKE ? ESCAPE '\\'", lambda name: f"% {literal(name)} %"),
+    "model": Condition("'/' || model LIKE ? ESCAPE '\\'", lambda name: f"%/{literal(name)}"),
+    "code": Condition("code = ?"),
+    "since": Condition("started >= ?"),
+    "until": Condition("started < ?"),
+    "min_cost": Condition("cost_usd >= ?"),
+    "max_cost": Condition("cost_usd <= ?"),
+    "min_seconds": Condition("seconds >= ?"),
+    "max_seconds": Condition("seconds <= ?"),
+}
+
+
+def conditions(wanted: Mapping[str, Any]) -> tuple[list[str], list[Any]]:
+    """Return the conditions that all stores have in common, and their values: all but status, text and tag."""
+    used = {name: wanted[name] for name in _CONDITIONS if wanted.get(name) not in (None, "")}
+    return [_CONDITIONS[name].sql for name in used], [_CONDITIONS[name].value(used[name]) for name in used]
+
+
+def literal(text: str) -> str:
+    """Escape the wildcards of LIKE."""
+    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+
+
 def read_summary(columns: Sequence[object], *, leased: bool) -> RunSummary:
-    """The summary in the columns of `SUMMARY`; a run whose process died is interrupted."""
+    """Return the summary in the columns of `SUMMARY`; a run whose process died is interrupted."""
     summary = RunSummary(*columns)  # type: ignore[arg-type]  # the columns are in the fields' order
     tags = parts("tags", str(summary.tags))
     summary = replace(summary, skills=parts("skills", str(summary.skills)), tags=tags)
@@ -47,13 +111,13 @@ def read_summary(columns: Sequence[object], *, leased: bool) -> RunSummary:
 
 
 def parts(column: str, text: str) -> tuple[str, ...]:
-    """The parts of a column that has several."""
+    """Split the value of a column with several parts."""
     return tuple(part for part in text.split(JOINED[column]) if part)
 
 
 def only_match(run: str, rows: Sequence[tuple[Any, ...]], journal: object) -> tuple[Any, ...]:
-    """The row of the run of that id, or the only row; names the candidates if there are several."""
-    if not run:  # every id starts with the empty string
+    """Return the row of the run with that id, or the only row; the error names several candidates."""
+    if not run:  # the prefix of every id
         raise UnknownRun("no run was named", hint=LIST_RUNS)
     matches = [row for row in rows if row[0] == run] or rows
     if not matches:
@@ -64,13 +128,13 @@ def only_match(run: str, rows: Sequence[tuple[Any, ...]], journal: object) -> tu
     return matches[0]
 
 
-def stored_statuses(asked: Iterable[str]) -> list[str]:
-    """The statuses as they are stored: a run that counts as interrupted may be stored as running."""
-    return sorted({*asked, *(("running",) if DEAD in asked else ())})
+def stored_statuses(statuses: Iterable[str]) -> list[str]:
+    """Return the stored statuses to search for: an interrupted run may be stored as running."""
+    return sorted({*statuses, *(("running",) if DEAD in statuses else ())})
 
 
 def by_batch(ended: Iterable[BatchCount], running: Iterable[RunSummary]) -> list[BatchCount]:
-    """The runs of each batch, counted by status; the newest batch first."""
+    """Merge the counts of ended and running runs by batch and status, newest batch first."""
     rows = [*ended, *(_count(run) for run in running)]
     rows.sort(key=lambda count: (count.batch, count.status))
     merged = [_merged(list(same)) for _, same in groupby(rows, key=lambda count: (count.batch, count.status))]
@@ -81,13 +145,13 @@ def by_batch(ended: Iterable[BatchCount], running: Iterable[RunSummary]) -> list
 
 
 def as_conversation(counted: Sequence[Any], first: RunSummary, last: RunSummary) -> ConversationSummary:
-    """A conversation by what was counted of it (id, turns, cost) and its first and last run."""
+    """Return a conversation from its counts (id, turns, cost) and its first and last run."""
     name, turns, cost = counted
     return ConversationSummary(name, first.goal, turns, first.run_id, last.run_id, last.status, cost, last.started)
 
 
 def count_query(by: CountedBy, since: str) -> str:
-    """The query that counts runs; `since` is a condition."""
+    """Return the query that counts runs; `since` is a condition."""
     columns = COUNTED[by]
     ended = " AND status <> 'running'" if by in _BY_STATUS else ""
     places = ", ".join(str(number) for number, _ in enumerate(columns.replace("(started, 1, 10)", "").split(","), 1))
@@ -98,7 +162,7 @@ def count_query(by: CountedBy, since: str) -> str:
 
 
 def run_counts(by: CountedBy, rows: Iterable[Sequence[Any]], running: Iterable[RunSummary]) -> Iterator[RunCount]:
-    """The counts in rows of such a query, and those of runs that have no end yet."""
+    """Return the counts in rows of `count_query`, and of running runs."""
     for *key, runs, cost, priced, tokens in rows:
         yield RunCount(tuple(key), runs, float(cost), priced, int(tokens))
     for run in running if by in _BY_STATUS else ():

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
         RunSummary,
         StoreStatus,
     )
-    from goalwright_executor.stores.run_filter import RunFilter
-    from goalwright_executor.stores.run_lists import CountedBy
+    from goalwright_executor.stores.run_lists import CountedBy, RunFilter
 
 
 class Store(Protocol):

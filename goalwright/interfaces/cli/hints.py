@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 def hint_for(error: GoalwrightError) -> str:
     """Return what to do next about an error; by default the error's own hint."""
     from goalwright.runs.recipes.recipe import RecipeExists
+    from goalwright_executor.stores.errors import BadStore, NoJournal, StoreFailed
     from goalwright_planner.errors import (
         BudgetSpent,
         ContentRefused,
@@ -32,5 +33,9 @@ def hint_for(error: GoalwrightError) -> str:
             return error.hint.replace("another model", "another model with --model")
         case RecipeExists():
             return "choose another name, or pass --replace"
+        case NoJournal():
+            return "nothing has been run here; use --workspace or --journal to name another"
+        case BadStore(journal=journal) | StoreFailed(journal=journal) if journal:
+            return f"{error.hint} with --journal URL"
         case _:
             return error.hint

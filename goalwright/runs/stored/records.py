@@ -60,7 +60,8 @@ def open_journal(paths: Paths, settings: Settings) -> Journal:
         except OSError as error:
             raise BadStore(
                 f"{paths.agents} cannot be written: {error.strerror or error}",
-                hint="make the folder writable, or put the journal elsewhere with --journal sqlite:///path",
+                hint="make the folder writable, or name another journal",
+                journal=str(paths.agents),
             ) from error
     refuse_links(paths, settings)
     return Journal(url(paths, settings), Indexer)

@@ -1,4 +1,4 @@
-"""Fixtures for tests that every store passes."""
+"""Fixtures for tests of every store."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
-    """A journal of each kind."""
+    """A journal of each kind of store."""
     if request.param == "sqlite":
         made = Place(url_of(tmp_path / "journal.sqlite"))
     else:

@@ -1,4 +1,4 @@
-"""Runs and rows for tests of stores, and places where a journal may be."""
+"""Runs, rows and journals for tests of stores."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def filled(path: Path, *run_ids: str) -> SqliteStore:
 
 
 class Place:
-    """Where a journal is, of any kind; what was opened is closed at the end."""
+    """A journal of any kind; its open stores are closed at the end."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -49,18 +49,18 @@ class Place:
         return self.url.partition(":")[0]
 
     def open(self) -> Store:
-        """Open it, as another process would."""
+        """Open the journal, as another process would."""
         self._opened.append(open_store(self.url))
         return self._opened[-1]
 
     def filled(self, *run_ids: str) -> Store:
-        """Open it, with these runs."""
+        """Open the journal and add these runs."""
         store = self.open()
         fill(store, *run_ids)
         return store
 
     def hand_to(self, run_id: str, holder: Holder, *, silent: float = 0.0) -> None:
-        """Give a run to another process, which was last heard of so many seconds ago."""
+        """Lease a run to another process whose last heartbeat was `silent` seconds ago."""
         if self.kind == "sqlite":
             connection = sqlite3.connect(path_of(self.url, Path("/")))
             beat = "UPDATE runs SET holder = ?, beat = unixepoch('now') - ? WHERE run_id = ?"

@@ -1,4 +1,4 @@
-"""Results of other runs, found by the key of what was asked."""
+"""Results of other runs by key, in every store."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def output(store: Store, key: str, since: str = "2026-01-01", apart_from: str = 
     return None if found is None else found.body["output"]
 
 
-def test_the_newest_result_of_another_run_is_found_whole(place: Place) -> None:
+def test_the_newest_result_of_another_run_is_returned_whole(place: Place) -> None:
     store = place.open()
     put(
         store,
@@ -42,7 +42,7 @@ def test_the_newest_result_of_another_run_is_found_whole(place: Place) -> None:
     assert output(store, "k") == "old"
 
 
-def test_a_result_without_a_key_is_never_found(place: Place) -> None:
+def test_results_without_a_key_are_not_found(place: Place) -> None:
     store = place.open()
     put(
         store, finished("r1", 1, "", "no"), Row("r1", 2, "2026-01-01T00:00:00Z", "warned", {"key": "k", "output": "no"})
@@ -51,7 +51,7 @@ def test_a_result_without_a_key_is_never_found(place: Place) -> None:
     assert output(store, "k") is None
 
 
-def test_imported_runs_do_not_count(place: Place) -> None:
+def test_results_of_imported_runs_are_not_found(place: Place) -> None:
     store = place.open()
     rows = [finished("theirs", 1, "k", "planted")]
     store.import_runs([(rows, {"theirs": line("theirs")})])

@@ -1,4 +1,4 @@
-"""The SQLite store: rows and runs, written, read, found and deleted."""
+"""Every store: writing, reading and finding rows and runs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tests.executor.stores.runs import Place
 
 
-def test_rows_come_back_in_order_whole_and_by_type_and_task(place: Place) -> None:
+def test_rows_are_read_in_order_and_by_type_and_task(place: Place) -> None:
     store = place.filled("r1")
     assert [one.body for one in store.rows("r1")] == [{"message": "x" * 1000}, {"task": "a"}]
     assert [one.seq for one in store.rows("r1", types=("task_started",))] == [2]
@@ -22,7 +22,7 @@ def test_rows_come_back_in_order_whole_and_by_type_and_task(place: Place) -> Non
     assert list(store.rows("r2")) == []
 
 
-def test_runs_are_listed_newest_first_and_found_by_a_prefix_of_their_id(place: Place) -> None:
+def test_runs_are_listed_newest_first_and_found_by_prefix(place: Place) -> None:
     store = place.filled("20260101-a", "20260102-b")
     assert [run.run_id for run in store.summaries()] == ["20260102-b", "20260101-a"]
     assert store.find("20260101").run_id == "20260101-a"
@@ -33,7 +33,7 @@ def test_runs_are_listed_newest_first_and_found_by_a_prefix_of_their_id(place: P
         store.find("x%")
 
 
-def test_the_last_run_is_one_that_was_made_here_unless_all_were_imported(place: Place) -> None:
+def test_the_last_run_is_not_an_imported_one_if_there_are_others(place: Place) -> None:
     store = place.open()
     for run_id in ("20270101-a", "20280101-b"):
         store.import_runs([([row(run_id, 1)], {run_id: line(run_id)})])
@@ -50,7 +50,7 @@ def test_an_empty_name_finds_no_run(place: Place) -> None:
     store.close()
 
 
-def test_an_exact_id_wins_over_longer_ones(place: Place) -> None:
+def test_an_exact_id_takes_precedence_over_longer_ids(place: Place) -> None:
     store = place.filled("r1", *(f"r1{number}" for number in range(9)))
     assert store.find("r1").run_id == "r1"
 
@@ -62,7 +62,7 @@ def test_an_append_is_all_or_nothing(place: Place) -> None:
     assert [one.seq for one in store.rows("r1")] == [1, 2]
 
 
-def test_several_writers_at_once_lose_nothing(place: Place) -> None:
+def test_concurrent_writers_lose_nothing(place: Place) -> None:
     def write(number: int) -> None:
         store = place.open()
         for seq in range(20):
@@ -77,7 +77,7 @@ def test_several_writers_at_once_lose_nothing(place: Place) -> None:
     assert sum(1 for number in range(4) for _ in place.open().rows(f"r{number}")) == 80
 
 
-def test_lone_surrogates_do_no_harm(place: Place) -> None:
+def test_lone_surrogates_are_stored(place: Place) -> None:
     store = place.open()
     store.append([row("r", 1, message="a\ud800b"), row("r", 2, message="\ud800" * 900)], {"r": line("r")})
     assert len(list(store.rows("r"))) == 2

@@ -1,4 +1,4 @@
-"""How a journal is named."""
+"""The URLs of journals."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_a_relative_url_starts_at_the_given_folder(tmp_path: Path) -> None:
     assert normal("runs.sqlite", tmp_path) == f"sqlite:///{tmp_path}/runs.sqlite"
 
 
-def test_odd_characters_in_a_path_survive(tmp_path: Path) -> None:
+def test_special_characters_in_a_path_survive(tmp_path: Path) -> None:
     odd = tmp_path / "100% ?#a b.sqlite"
     open_store(url_of(odd)).close()
     assert odd.exists()

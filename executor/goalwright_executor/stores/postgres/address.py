@@ -1,4 +1,4 @@
-"""The URL of a journal in PostgreSQL: libpq's own, and `schema=NAME` for tables in another schema than `goalwright`."""
+"""The URL of a journal in PostgreSQL: a libpq URL, with `schema=NAME` for a schema other than `goalwright`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SCHEMA = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a journal is: `url` without a password, as it is shown, and what libpq connects with."""
+    """A journal's `url` without the password, its schema, and the parameters for libpq."""
 
     url: str
     schema: str
@@ -29,12 +29,12 @@ class Address:
 
 
 def address_of(url: str) -> Address:
-    """The address that a URL names; raises if it cannot be read, without quoting it."""
-    place, _, query = url.partition("?")
-    given = parse_qsl(query, keep_blank_values=True)
-    schema = next((value for key, value in given if key == "schema"), "goalwright")
-    rest = urlencode([(key, value) for key, value in given if key != "schema"], quote_via=quote)
-    conninfo = f"postgresql://{place.partition('://')[2]}{'?' if rest else ''}{rest}"
+    """Parse a URL; errors do not quote it."""
+    base, _, query = url.partition("?")
+    options = parse_qsl(query, keep_blank_values=True)
+    schema = next((value for key, value in options if key == "schema"), "goalwright")
+    others = urlencode([(key, value) for key, value in options if key != "schema"], quote_via=quote)
+    conninfo = f"postgresql://{base.partition('://')[2]}{'?' if others else ''}{others}"
     if not _SCHEMA.fullmatch(schema):
         raise BadStore(
             f"{shown(url)} names a schema that goalwright cannot use", hint="use lower-case letters, digits and _"

@@ -1,4 +1,4 @@
-"""Connections to a journal's database: one writes, two read, and what breaks is repaired and repeated."""
+"""Connections to a journal's database, one for writing and two for reading, with retries; errors in plain words."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import psycopg
+from psycopg import errors as pg
 
+from goalwright_executor.stores.errors import BadStore, StoreFailed
 from goalwright_executor.stores.lease import BEAT
-from goalwright_executor.stores.postgres import messages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -21,13 +22,12 @@ if TYPE_CHECKING:
 Connection = psycopg.Connection[Any]
 T = TypeVar("T")
 
-# How long a server that restarts or cannot be reached is waited for, in seconds: as long as for a model's provider.
+# Seconds to retry while the server cannot be reached: as long as for a model's provider.
 PATIENCE = 15 * 60.0
-# The longest silence after which the server still counts as having answered without a break.
+# The longest gap between two answers that counts as no interruption.
 _GAP = 2 * BEAT
 _READERS = 2
-# A process that is frozen in the middle of a commit would keep others from its runs, and from texts that it writes:
-# after so many seconds the server ends its transaction.
+# Seconds after which the server ends an idle transaction: a process that freezes during a commit must not block others.
 IDLE = 2 * BEAT
 _DEFAULTS: dict[str, Any] = {
     "application_name": "goalwright",
@@ -51,43 +51,43 @@ class Connections:
         self._reading = threading.BoundedSemaphore(_READERS)
         self._closed = threading.Event()
         self._steady_since = self._answered = float("-inf")
-        # psycopg says there what it also raises; without a handler, Python would print it.
+        # psycopg also logs the errors that it raises; without a handler, Python would print them.
         logging.getLogger("psycopg").addHandler(logging.NullHandler())
 
     @property
     def steady(self) -> float:
-        """For how many seconds the server has answered this process without a break."""
+        """Seconds for which the server has answered this process without an interruption."""
         return time.monotonic() - self._steady_since if self._steady_since > float("-inf") else 0.0
 
     def connect(self) -> Connection:
-        """A new connection, on which every statement is a transaction unless it begins one."""
-        given = self.address.parameters
+        """Open a connection in autocommit mode."""
+        parameters = self.address.parameters
         idle = f"-c idle_in_transaction_session_timeout={int(IDLE * 1000)}"
-        options = f"{idle} {given.get('options', '')} -c search_path={self.address.schema}"
-        return psycopg.connect(**{**_DEFAULTS, **given, "options": options}, autocommit=True)
+        options = f"{idle} {parameters.get('options', '')} -c search_path={self.address.schema}"
+        return psycopg.connect(**{**_DEFAULTS, **parameters, "options": options}, autocommit=True)
 
     def write(self, work: Callable[[Connection, bool], T]) -> T:
-        """Do it with the connection that writes; the flag says that it may have been done before, and cut off."""
+        """Run `work` on the writing connection; its flag is set on a retry, when a commit may already have succeeded."""
 
         def attempt(again: bool) -> T:
             if self._writer is None or self._writer.closed:
                 self._writer = self.connect()
-            with _tidied(self._writer):
+            with _rolled_back(self._writer):
                 return work(self._writer, again)
 
         with self._lock:
             try:
-                return self._patiently(attempt)
+                return self._retry(attempt)
             except psycopg.Error as error:
-                raise messages.store_failed(self.address.url, error) from error
+                raise store_failed(self.address.url, error) from error
 
     def read(self, work: Callable[[Connection], T]) -> T:
-        """Do it with a connection that reads."""
+        """Run `work` on a reading connection."""
 
         def attempt(_: bool) -> T:
             connection = self._readers.pop() if self._readers else self.connect()
             try:
-                with _tidied(connection):
+                with _rolled_back(connection):
                     return work(connection)
             finally:
                 if self._closed.is_set():
@@ -97,12 +97,12 @@ class Connections:
 
         with self._reading:
             try:
-                return self._patiently(attempt)
+                return self._retry(attempt)
             except (psycopg.Error, ValueError) as error:  # ValueError: a stored body is not JSON
-                raise messages.bad_store(self.address.url, "read", error) from error
+                raise bad_store(self.address.url, "read", error) from error
 
     def pause(self, seconds: float) -> bool:
-        """Wait; whether the store was closed meanwhile."""
+        """Wait; return whether the store was closed meanwhile."""
         return self._closed.wait(seconds)
 
     def close(self) -> None:
@@ -115,17 +115,16 @@ class Connections:
             self._readers.clear()
             self._writer = None
 
-    def _patiently(self, attempt: Callable[[bool], T]) -> T:
+    def _retry(self, attempt: Callable[[bool], T]) -> T:
         began, pause, again = time.monotonic(), 0.05, False
         while True:
             try:
                 done = attempt(again)
             except psycopg.Error as error:
-                collided = isinstance(error, psycopg.errors.TransactionRollback)
-                if not collided:
+                if not isinstance(error, pg.TransactionRollback):  # a conflict is an answer of the server
                     self._answered = float("-inf")
-                tired = time.monotonic() - began > self.patience  # which may change meanwhile
-                if not messages.is_passing(error) or tired or self.pause(pause):
+                timed_out = time.monotonic() - began > self.patience  # `patience` may change meanwhile
+                if not is_passing(error) or timed_out or self.pause(pause):
                     raise
                 again, pause = True, min(pause * 2, 2.0)
             else:
@@ -137,14 +136,57 @@ class Connections:
 
 
 @contextmanager
-def _tidied(connection: Connection) -> Iterator[None]:
-    """Leave no transaction open after an error; a connection that cannot be cleared is closed."""
+def _rolled_back(connection: Connection) -> Iterator[None]:
+    """Roll back after an error; a connection that stays in a transaction is closed."""
     try:
         yield
     except BaseException:
-        # Outside of a pipeline: one that failed passes over whatever follows in it, ROLLBACK too.
+        # Outside of the pipeline: a failed pipeline skips its remaining statements, including ROLLBACK.
         with suppress(psycopg.Error):
             connection.rollback()
         if not connection.closed and connection.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
             connection.close()
         raise
+
+
+# Operational errors of psycopg that a retry does not cure.
+_LASTING = (pg.DiskFull, pg.OutOfMemory, pg.QueryCanceled, pg.ConfigurationLimitExceeded)
+_PASSING = (psycopg.OperationalError, psycopg.InterfaceError, pg.IdleInTransactionSessionTimeout)
+
+
+def is_passing(error: Exception) -> bool:
+    """Whether a retry may help: the connection broke, the server restarts, or two transactions collided."""
+    return isinstance(error, _PASSING) and not isinstance(error, _LASTING)
+
+
+def bad_store(journal: str, use: str, error: Exception) -> BadStore:
+    """Return the error of a journal that cannot be `use`: used or read."""
+    reason, remedy = _explained(error)
+    return BadStore(f"the journal {journal} cannot be {use}: {reason}", hint=remedy)
+
+
+def store_failed(journal: str, error: Exception) -> StoreFailed:
+    """Return the error of a journal that can no longer be written."""
+    reason, remedy = _explained(error)
+    return StoreFailed(f"the journal {journal} cannot be written: {reason}", hint=remedy)
+
+
+def _explained(error: Exception) -> tuple[str, str]:
+    """What went wrong, in one line, and what to do about it."""
+    lines = str(error).strip().splitlines()
+    reason = lines[0] if lines else type(error).__name__
+    match error:
+        case pg.UniqueViolation():
+            reason = "another process has taken over the run and written to it"
+            return reason, "leave the run to that process, or resume it later"
+        case pg.UndefinedTable() | pg.UndefinedColumn() | pg.UndefinedFunction():
+            reason = "its tables have another schema version than this goalwright"
+            return reason, "upgrade them with `goalwright journal migrate`"
+        case pg.InsufficientPrivilege():
+            return reason, "grant its role what docs/cluster.md names, or use another role"
+        case pg.DiskFull():
+            return reason, "free disk space on the database's server, then continue with goalwright resume"
+        case ValueError():
+            reason = "it is damaged: a text in it cannot be read"
+    reach = "check that the database can be reached with this URL; the password comes from PGPASSWORD or PGPASSFILE"
+    return reason, reach

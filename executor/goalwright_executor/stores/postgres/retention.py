@@ -1,4 +1,4 @@
-"""Deleting runs: row by row where others stay, by dropping the partition where a whole era goes."""
+"""Deletes runs: row by row, or by dropping a partition if all of its runs are deleted."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from goalwright_executor.stores.postgres.connections import Connection
 
-# How many runs are deleted in one transaction.
+# Runs per deleting transaction.
 CHUNK = 10_000
 _PARTITIONS = (
     "SELECT c.relname, i.inhdetachpending FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid "
@@ -21,37 +21,37 @@ _PARTITIONS = (
 
 
 def whole_partitions(connection: Connection, run_ids: Sequence[str]) -> set[int]:
-    """The partitions all of whose runs are among these: they will be dropped, so no event is deleted from them."""
+    """The partitions of which all runs are deleted: they are dropped, so their events need no DELETE."""
     if len(run_ids) < CHUNK:
         return set()
-    asked = f"SELECT id / {PARTITION} FROM runs GROUP BY 1 HAVING bool_and(run_id = ANY(%s))"  # noqa: S608 - no input
-    return {number for (number,) in connection.execute(asked, (list(run_ids),))}
+    query = f"SELECT id / {PARTITION} FROM runs GROUP BY 1 HAVING bool_and(run_id = ANY(%s))"  # noqa: S608 - no input
+    return {number for (number,) in connection.execute(query, (list(run_ids),))}
 
 
 def delete_runs(
     connection: Connection, run_ids: Sequence[str], whole: Collection[int], steady: float, deleted: dict[str, int]
 ) -> None:
-    """Delete runs that nobody has, and add their keys to `deleted`, also where an attempt before was cut off."""
+    """Delete runs that are not leased and add their keys to `deleted`; can be retried after an interruption."""
     with connection.transaction():
-        found = connection.execute(
+        runs = connection.execute(
             f"SELECT r.id, r.run_id, r.holder, {leases.AGE} FROM {leases.JOINED} "  # noqa: S608 - no input
             "WHERE r.run_id = ANY(%s) ORDER BY r.run_id FOR UPDATE OF r",
             (list(run_ids),),
         ).fetchall()
-        for key, run_id, holder, age in found:
+        for key, run_id, holder, age in runs:
             if leases.wait(holder, age, steady) == 0.0:
                 deleted[run_id] = key
             else:
                 deleted.pop(run_id, None)
-        keys = [deleted[run_id] for _, run_id, *_ in found if run_id in deleted]
-        rest = [key for key in keys if key // PARTITION not in whole]
-        connection.execute("DELETE FROM events WHERE run = ANY(%s)", (rest,))
+        keys = [deleted[run_id] for _, run_id, *_ in runs if run_id in deleted]
+        separate = [key for key in keys if key // PARTITION not in whole]
+        connection.execute("DELETE FROM events WHERE run = ANY(%s)", (separate,))
         connection.execute("DELETE FROM run_words WHERE run = ANY(%s)", (keys,))
         connection.execute("DELETE FROM runs WHERE id = ANY(%s)", (keys,))
 
 
 def clean(connection: Connection) -> None:
-    """Drop the partitions whose runs are all deleted, with the texts of their eras, and forget workers long gone."""
+    """Drop partitions without runs, the texts of their eras, and workers without a heartbeat for a day."""
     kept = set(_drop_empty(connection))
     connection.execute("DELETE FROM texts WHERE era < %s", (min(kept, default=0),))
     connection.execute(
@@ -66,9 +66,10 @@ def partitions(connection: Connection) -> list[int]:
 
 
 def _drop_empty(connection: Connection) -> Iterator[int]:
-    """Drop the partitions before the newest run's that no run is left in; yields the others.
+    """Drop the empty partitions before that of the newest run; yields the others.
 
-    Detached first, so that nobody who writes to the others waits. What was interrupted is finished by the next call.
+    They are detached first, so that writers to other partitions do not wait. The next call completes an interrupted
+    detachment.
     """
     (newest,) = connection.execute("SELECT coalesce(max(id), 0) FROM runs").fetchone() or (0,)
     for name, pending in connection.execute(_PARTITIONS).fetchall():

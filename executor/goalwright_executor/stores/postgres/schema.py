@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from goalwright_executor.stores.errors import BadStore, EarlierForm, UnknownRun
+from goalwright_executor.stores.errors import BadStore, EarlierForm, NoJournal, NotAJournal
 
 if TYPE_CHECKING:
     from goalwright_executor.stores.postgres.address import Address
@@ -124,7 +124,7 @@ def find(connection: Connection, address: Address) -> SchemaVersion:
     ).fetchone() or (None, 0)
     if journal is None:
         if tables:
-            raise BadStore(
+            raise NotAJournal(
                 f"{address.url} has tables in the schema {address.schema}, but they are not a goalwright journal",
                 hint="name another schema at the end of the URL: ?schema=NAME",
             )
@@ -143,10 +143,7 @@ def check(connection: Connection, address: Address, *, create: bool) -> None:
     if not found.version and create:
         migrate(connection, address)
     elif not found.version:
-        raise UnknownRun(
-            f"there is no journal {address.url}",
-            hint="nothing has been run there; use --workspace or --journal to name another",
-        )
+        raise NoJournal(address.url)
     elif found.version < OLDEST:
         raise BadStore(
             f"the journal {address.url} has the tables of an older goalwright "
@@ -156,7 +153,8 @@ def check(connection: Connection, address: Address, *, create: bool) -> None:
     elif found.oldest_reader > VERSION:
         raise BadStore(
             f"the journal {address.url} needs a newer goalwright (schema {found.version}; this one knows {VERSION})",
-            hint="update goalwright, or name another with --journal",
+            hint="update goalwright, or name another journal",
+            journal=address.url,
         )
 
 

@@ -1,4 +1,4 @@
-"""One commit in a pipeline: everything is sent at once, checked, and committed in a second round trip."""
+"""One commit in a pipeline: all statements in one round trip, then checks, then COMMIT in a second."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 _KINDS = {"seconds": "float8", "cost_usd": "float8", "tasks": "int", "done": "int", "tokens": "bigint"}
 _TYPES = [_KINDS.get(name, "text") for name in SUMMARY.split(", ")]
-_GIVEN = f"unnest({', '.join(f'%s::{kind}[]' for kind in _TYPES)}) AS n ({SUMMARY})"
+_VALUES = f"unnest({', '.join(f'%s::{kind}[]' for kind in _TYPES)}) AS n ({SUMMARY})"
 _NEW = (
-    f"INSERT INTO runs ({SUMMARY}) SELECT {SUMMARY} FROM {_GIVEN} ON CONFLICT (run_id) DO UPDATE SET "  # noqa: S608
+    f"INSERT INTO runs ({SUMMARY}) SELECT {SUMMARY} FROM {_VALUES} ON CONFLICT (run_id) DO UPDATE SET "  # noqa: S608
     f"{', '.join(f'{name} = excluded.{name}' for name in CHANGING)}, indexed = NULL RETURNING run_id, id"
 )
-# Runs that are known to be there are updated: an insert that ends as an update uses up a key.
+# Known runs are updated: an insert that ends as an update would use up a key.
 _KNOWN = (
-    f"UPDATE runs r SET {', '.join(f'{name} = n.{name}' for name in CHANGING)}, indexed = NULL FROM {_GIVEN} "  # noqa: S608
+    f"UPDATE runs r SET {', '.join(f'{name} = n.{name}' for name in CHANGING)}, indexed = NULL FROM {_VALUES} "  # noqa: S608
     "WHERE r.run_id = n.run_id"
 )
 _FENCE = "SELECT run_id FROM runs WHERE run_id = ANY(%s) AND holder = %s ORDER BY run_id FOR SHARE"
@@ -54,7 +54,7 @@ _MOST_TEXTS = 20_000
 
 @dataclass(slots=True)
 class WriteCache:
-    """What this process knows to be in the database: keys of the runs it writes, and texts with their era."""
+    """The keys of runs and the eras of texts that this process knows to be stored."""
 
     keys: dict[str, int] = field(default_factory=dict)
     texts: OrderedDict[str, int] = field(default_factory=OrderedDict)
@@ -65,7 +65,7 @@ class WriteCache:
         return self.texts.get(sha, -1) >= self.era
 
     def note(self, keys: Mapping[str, int], runs: Collection[str] = (), shas: Collection[str] = ()) -> None:
-        """Remember the keys of new runs, and the texts that a commit has stored for some runs."""
+        """Remember the keys of new runs, and the texts that a commit stored for some runs."""
         self.keys.update(keys)
         self.era = max(self.era, era_of(keys.values()))
         if all(run in self.keys for run in runs):
@@ -84,14 +84,14 @@ def era_of(keys: Collection[int]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Append:
-    """What one commit writes: rows, summaries, and lease changes."""
+    """The content of one commit: rows, summaries and lease changes."""
 
     rows: EncodedRows
     summaries: Mapping[str, RunSummary]
     handover: Handover | None
 
     def send(self, connection: Connection, known: WriteCache, *, again: bool) -> dict[str, int]:
-        """Write it; returns the keys of new runs. `again` leaves rows alone that are there already."""
+        """Write it; returns the keys of new runs. `again` skips rows that are already stored."""
         with connection.pipeline() as pipeline:
             connection.execute("BEGIN")
             fence, taken, new = self._fence(connection), None, None
@@ -116,7 +116,7 @@ class Append:
             if events is not None and events.rowcount != len(self.rows) and not again:
                 self._refuse_deleted(connection)
             keys = dict(new.fetchall()) if new is not None else {}
-            if era_of(keys.values()) > known.era:  # what was skipped is stored for an earlier era
+            if era_of(keys.values()) > known.era:  # the skipped texts are stored for an earlier era
                 self._write_texts(connection, {sha: text for sha, text in large.items() if known.has(sha)})
             connection.execute("COMMIT")
             pipeline.sync()  # the second
@@ -131,27 +131,27 @@ class Append:
             write_events(connection, self.rows, again=False)
 
     def is_there(self, connection: Connection) -> bool:
-        """Whether an attempt that was cut off has been committed after all: commits are whole, so one row tells."""
+        """Whether an interrupted attempt was committed; commits are atomic, so one row shows it."""
         if not self.rows:
             return False
-        asked = "SELECT 1 FROM events e JOIN runs r ON r.id = e.run WHERE r.run_id = %s AND e.seq = %s AND e.at = %s"
+        query = "SELECT 1 FROM events e JOIN runs r ON r.id = e.run WHERE r.run_id = %s AND e.seq = %s AND e.at = %s"
         last = (self.rows.run_ids[-1], self.rows.seqs[-1], self.rows.times[-1])
-        return connection.execute(asked, last).fetchone() is not None
+        return connection.execute(query, last).fetchone() is not None
 
-    def taken_places(self, connection: Connection) -> set[str]:
-        """The runs that another process has written to, in places that these rows should have."""
-        asked = (
+    def runs_written_elsewhere(self, connection: Connection) -> set[str]:
+        """The runs in which another process has written events with the numbers of these rows."""
+        query = (
             "SELECT DISTINCT r.run_id FROM unnest(%s::text[], %s::int[]) AS n (run_id, seq) "
             "JOIN runs r USING (run_id) JOIN events e ON e.run = r.id AND e.seq = n.seq"
         )
-        return {run_id for (run_id,) in connection.execute(asked, (self.rows.run_ids, self.rows.seqs))}
+        return {run_id for (run_id,) in connection.execute(query, (self.rows.run_ids, self.rows.seqs))}
 
     def texts(self) -> dict[str, str]:
         """The large texts of all rows, by hash."""
         return {sha: text for large in self.rows.texts.values() for sha, text in large.items()}
 
     def _fence(self, connection: Connection) -> Any:
-        """Have the server hold the runs that must still be this process's."""
+        """Lock the runs that this process must still hold."""
         if self.handover is None or not self.handover.held:
             return None
         return connection.execute(_FENCE, (list(self.handover.held), self.handover.holder.to_json()))
@@ -169,13 +169,13 @@ class Append:
 
     def _refuse_deleted(self, connection: Connection) -> None:
         runs = set(self.rows.run_ids)
-        there = connection.execute("SELECT run_id FROM runs WHERE run_id = ANY(%s)", (sorted(runs),)).fetchall()
-        lost = sorted(runs - {run_id for (run_id,) in there})
+        stored = connection.execute("SELECT run_id FROM runs WHERE run_id = ANY(%s)", (sorted(runs),)).fetchall()
+        lost = sorted(runs - {run_id for (run_id,) in stored})
         raise LeaseLost(f"run {', '.join(lost)} was deleted while it was written", lost, "run its goal again")
 
     def _write_texts(self, connection: Connection, large: Mapping[str, str]) -> None:
         if large:
-            ordered = sorted(large)  # all processes lock texts in one order, so none waits in a circle
+            ordered = sorted(large)  # a common lock order prevents deadlocks
             runs = sorted(set(self.rows.run_ids))
             values = [large[sha].encode("utf-8", "surrogatepass") for sha in ordered]
             connection.execute(_TEXTS, (runs, [bytes.fromhex(sha) for sha in ordered], values))
@@ -194,5 +194,5 @@ def _columns(summaries: Sequence[RunSummary]) -> list[list[Any]]:
 
 
 def _text(value: Any) -> Any:
-    """A value that PostgreSQL accepts: its text holds no NUL."""
+    """Replace NUL, which PostgreSQL's text does not accept."""
     return clean(value.replace("\0", "\N{REPLACEMENT CHARACTER}")) if isinstance(value, str) else value

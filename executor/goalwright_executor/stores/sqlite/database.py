@@ -1,4 +1,4 @@
-"""A journal's SQLite file: opened, checked and migrated, written by one connection, read by many."""
+"""A journal's SQLite file: opening, checking and locking it, and SQLite's errors in plain words."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import time
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from goalwright_executor.stores.errors import BadStore, UnknownRun
-from goalwright_executor.stores.sqlite import messages
+from goalwright_executor.stores.errors import BadStore, NoJournal, NotAJournal, StoreFailed
 from goalwright_executor.stores.sqlite.schema import check, migrate, refuse_earlier, show_as_current, transaction
 from goalwright_executor.stores.sqlite.statements import MAX_ROWS
 
@@ -17,14 +16,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-# How long SQLite waits for other processes, in seconds.
+# Seconds that SQLite waits for other processes.
 _BUSY = 60.0
-# Files up to this size are checked for damage when they are opened.
+# The largest file that is checked for damage when it is opened.
 _SMALL = 8 * 2**20
 
 
+class _Damaged(sqlite3.DatabaseError):
+    """SQLite's check found damage."""
+
+
 class Database:
-    """The open file. One connection writes, under a lock; every read has a connection of its own.
+    """The open file. One connection writes, under a lock; each read opens its own.
 
     SQLite's errors become `BadStore` when opening or reading, and `StoreFailed` when writing.
     """
@@ -37,40 +40,37 @@ class Database:
         self._watcher: sqlite3.Connection | None = None
         self._watching = threading.Lock()
         if not create and not path.is_file():
-            raise UnknownRun(
-                f"there is no journal {path}",
-                hint="nothing has been run here; use --workspace or --journal to name another",
-            )
+            raise NoJournal(str(path))
         try:
             if create:
                 path.parent.mkdir(parents=True, exist_ok=True)
             self._connection = self._open(create=create)
         except (sqlite3.Error, OSError, UnicodeDecodeError) as error:
-            raise messages.bad_store(path, "used", error) from error
+            raise _bad_store(path, "used", error) from error
 
     @contextmanager
     def transaction(self, on_rollback: Callable[[], None]) -> Iterator[sqlite3.Connection]:
-        """The writing connection, inside a transaction that is rolled back on any error."""
+        """Yield the writing connection in a transaction that is rolled back on any error."""
         with self.writing() as connection:
             try:
                 with transaction(connection):
                     yield connection
             except BaseException:
-                on_rollback()  # under the lock: the next writer must not see what was undone
+                on_rollback()  # under the lock: the next writer must not see reverted changes
                 raise
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """The writing connection, for a single statement or a transaction of the caller's own."""
+        """Yield the writing connection for one statement or for a transaction of the caller."""
         with self._lock:
             try:
                 yield self._connection
             except (sqlite3.Error, OSError) as error:
-                raise messages.store_failed(self.path, error) from error
+                raise _store_failed(self.path, error) from error
 
     @contextmanager
     def indexing(self) -> Iterator[sqlite3.Connection]:
-        """A transaction that need not be on disk when it ends; those who write wait for it, so it has to be short."""
+        """Yield a connection in a transaction without fsync; writers wait for it, so it must be short."""
         with self._lock:
             try:
                 if self._indexer is None:
@@ -79,11 +79,11 @@ class Database:
                 with transaction(self._indexer):
                     yield self._indexer
             except (sqlite3.Error, OSError) as error:
-                raise messages.store_failed(self.path, error) from error
+                raise _store_failed(self.path, error) from error
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """A connection for one read."""
+        """Yield a connection for one read."""
         try:
             connection = self._connect(self._read_mode)
             try:
@@ -91,25 +91,25 @@ class Database:
             finally:
                 connection.close()
         except (sqlite3.Error, ValueError) as error:  # ValueError: a stored text is not UTF-8 or not JSON
-            raise messages.bad_store(self.path, "read", error) from error
+            raise _bad_store(self.path, "read", error) from error
 
     def changed(self) -> int:
-        """SQLite's own count of commits by others, as one connection sees it that is kept for this and never writes."""
+        """Return SQLite's count of commits by other connections, read on a connection that never writes."""
         with self._watching:
             try:
                 if self._watcher is None:
                     self._watcher = self._connect(self._read_mode)
                 return int(self._watcher.execute("PRAGMA data_version").fetchone()[0])
             except sqlite3.Error as error:
-                raise messages.bad_store(self.path, "read", error) from error
+                raise _bad_store(self.path, "read", error) from error
 
     def vacuum(self) -> None:
-        """Give free space back to the disk, unless another process is reading: then a later call will."""
+        """Return free space to the disk; does nothing while another process is reading."""
         with self._lock, suppress(sqlite3.OperationalError):
             self._connection.execute("VACUUM")
 
     def close(self) -> None:
-        """Close it; SQLite folds the write-ahead log into the file."""
+        """Close the connections; SQLite merges the write-ahead log into the file."""
         with self._watching, suppress(sqlite3.Error):
             if self._watcher is not None:
                 self._watcher.close()
@@ -129,29 +129,30 @@ class Database:
         refuse_earlier(self.path)
         try:
             connection = self._connect(mode)
-            check(connection, str(self.path))  # before anything is changed: the file may be another program's
+            check(connection, str(self.path))  # before any change: the file may belong to another program
             _enable_wal(connection)
             connection.execute("PRAGMA synchronous = FULL")
             migrate(connection, str(self.path))
         except sqlite3.OperationalError as error:
             if create or ("readonly" not in str(error) and "unable to open" not in str(error)):
                 raise
-            self._writable = False  # a journal on a read-only disk can still be read
+            self._writable = False  # a journal on a read-only disk can be read
             self._refuse_unread_log(error)
             return self._connect("ro&immutable=1")
         if self.path.stat().st_size < _SMALL:
-            (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
-            if found != "ok":
-                raise sqlite3.DatabaseError(f"it is damaged: {found}")
+            (damage,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+            if damage != "ok":
+                raise _Damaged(f"it is damaged: {damage}")
         return connection
 
     def _refuse_unread_log(self, error: Exception) -> None:
-        """Raise if the newest events are in the write-ahead log, which a read-only open does not see."""
+        """Raise if the newest events are in the write-ahead log, which is not read from a read-only disk."""
         log = self.path.with_name(f"{self.path.name}-wal")
         if log.exists() and log.stat().st_size:
             raise BadStore(
                 f"the journal {self.path} cannot be read here: {error}, and its newest events are in {log.name}",
-                hint="copy both files to a writable folder, and name the copy with --journal",
+                hint="copy both files to a writable folder, and name that copy as another journal",
+                journal=str(self.path),
             ) from error
 
     def _connect(self, mode: str) -> sqlite3.Connection:
@@ -169,7 +170,7 @@ class Database:
 
 
 def version_of(path: Path) -> int:
-    """The version of a file's tables, before anything is changed; 0 if there is no file."""
+    """Return the schema version of a file without changing it; 0 if there is no file."""
     if not path.is_file():
         return 0
     refuse_earlier(path)
@@ -177,13 +178,13 @@ def version_of(path: Path) -> int:
     try:
         return int(connection.execute("PRAGMA user_version").fetchone()[0])
     except sqlite3.Error as error:
-        raise messages.bad_store(path, "used", error) from error
+        raise _bad_store(path, "used", error) from error
     finally:
         connection.close()
 
 
 def _enable_wal(connection: sqlite3.Connection) -> None:
-    """Switch to write-ahead logging; if several processes open a new file, SQLite refuses instead of waiting."""
+    """Switch to write-ahead logging; SQLite refuses instead of waiting if several processes open a new file."""
     give_up = time.monotonic() + _BUSY
     while True:
         try:
@@ -194,3 +195,53 @@ def _enable_wal(connection: sqlite3.Connection) -> None:
             time.sleep(0.01)
         else:
             return
+
+
+def _bad_store(path: Path, use: str, error: Exception) -> BadStore:
+    """Return the error of a journal that cannot be `use`: used or read."""
+    message = f"the journal {path} cannot be {use}: {_explained(error)}"
+    kind = NotAJournal if _code(error) == sqlite3.SQLITE_NOTADB else BadStore
+    return kind(message, hint=_remedy(error), journal="" if _is_locked(error) else str(path))
+
+
+def _store_failed(path: Path, error: Exception) -> StoreFailed:
+    """Return the error of a journal that can no longer be written."""
+    message = f"the journal {path} cannot be written: {_explained(error)}"
+    names_other = not (_is_locked(error) or _is_taken_over(error))
+    return StoreFailed(message, hint=_remedy(error), journal=str(path) if names_other else "")
+
+
+def _explained(error: Exception) -> str:
+    if _is_unreadable(error):
+        return "it is damaged: a text in it cannot be read"  # the text is not quoted
+    if _is_taken_over(error):
+        return "another process has taken over the run and written to it"
+    return str((isinstance(error, OSError) and error.strerror) or error)
+
+
+def _remedy(error: Exception) -> str:
+    if _is_taken_over(error):
+        return "leave the run to that process, or resume it later"
+    if _is_locked(error):
+        return "another process keeps it locked: wait for it to end, then continue with goalwright resume"
+    damaged = isinstance(error, _Damaged) or _code(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+    if damaged or _is_unreadable(error):
+        return "move the file away (its runs cannot be resumed), or name another journal"
+    return "free disk space or fix the folder, or name another journal"
+
+
+def _code(error: Exception) -> int:
+    """SQLite's primary result code; 0 for other errors."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF
+
+
+def _is_unreadable(error: Exception) -> bool:
+    return isinstance(error, ValueError) or "Could not decode" in str(error)
+
+
+def _is_taken_over(error: Exception) -> bool:
+    return isinstance(error, sqlite3.IntegrityError)
+
+
+def _is_locked(error: Exception) -> bool:
+    return _code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)

@@ -1,4 +1,4 @@
-"""The runs of a journal's SQLite file as lists: filtered, a page at a time, and counted by batch."""
+"""Queries for lists and counts of runs in SQLite."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 from goalwright_executor.stores.columns import SUMMARY, clean
 from goalwright_executor.stores.lease import Holder, is_gone
 from goalwright_executor.stores.row import BatchCount, ConversationSummary, RunSummary
-from goalwright_executor.stores.run_filter import RunFilter, conditions
 from goalwright_executor.stores.run_lists import (
     CONVERSATIONS,
     TIMES,
+    RunFilter,
     as_conversation,
     by_batch,
+    conditions,
     count_query,
     read_summary,
     run_counts,
@@ -31,25 +32,25 @@ if TYPE_CHECKING:
 
 
 def summaries(connection: sqlite3.Connection, **wanted: Unpack[RunFilter]) -> Iterator[RunSummary]:
-    """The runs that fit, newest first."""
-    clauses, given = conditions(wanted)
+    """The runs that match a filter, newest first."""
+    clauses, values = conditions(wanted)
     if status := wanted.get("status"):
         stored = stored_statuses(status)
         clauses.append(f"status IN ({', '.join('?' * len(stored))})")
-        given += stored
+        values += stored
     if tag := wanted.get("tag"):
         clauses.append("instr(char(10) || tags || char(10), char(10) || ? || char(10))")
-        given.append(tag)
+        values.append(tag)
     if text := wanted.get("text"):
-        clause, more = search.condition(connection, text)
+        clause, text_values = search.condition(connection, text)
         clauses.append(clause)
-        given += more
+        values += text_values
     where = " AND ".join(["1", *clauses])
     query = f"SELECT {SUMMARY}, holder, beat FROM runs r WHERE {where} ORDER BY run_id DESC"  # noqa: S608
-    for row in connection.execute(query, [clean(value) for value in given]):
-        found = summary(row)
-        if not status or found.status in status:
-            yield found
+    for row in connection.execute(query, [clean(value) for value in values]):
+        run = summary(row)
+        if not status or run.status in status:
+            yield run
 
 
 def summary(row: Sequence[object]) -> RunSummary:
@@ -64,20 +65,20 @@ def is_leased(holder: str | None, beat: float | None) -> bool:
 
 
 def batches(connection: sqlite3.Connection) -> list[BatchCount]:
-    """The runs of each batch, counted by status; the newest batch first."""
-    counted = connection.execute(
+    """Count the runs of each batch by status, newest batch first."""
+    ended = connection.execute(
         "SELECT batch, status, count(*), CASE WHEN count(cost_usd) = count(*) THEN sum(cost_usd) END, "
         "total(seconds), min(run_id), max(run_id) FROM runs "
         "WHERE batch IS NOT NULL AND status != 'running' GROUP BY batch, status"
     )
     running = f"SELECT {SUMMARY}, holder, beat FROM runs WHERE batch IS NOT NULL AND status = 'running'"  # noqa: S608
-    return by_batch((BatchCount(*row) for row in counted), map(summary, connection.execute(running)))
+    return by_batch((BatchCount(*row) for row in ended), map(summary, connection.execute(running)))
 
 
 def conversations(connection: sqlite3.Connection, conversation: str | None) -> Iterator[ConversationSummary]:
-    """The conversations, that with the newest turn first; or only one."""
-    which, given = ("IS NOT NULL", []) if conversation is None else ("= ?", [clean(conversation)])
-    counted = connection.execute(CONVERSATIONS.format(which=f"conversation {which}"), given)
+    """The conversations, newest turn first, or only one."""
+    which, values = ("IS NOT NULL", []) if conversation is None else ("= ?", [clean(conversation)])
+    counted = connection.execute(CONVERSATIONS.format(which=f"conversation {which}"), values)
     query = f"SELECT {SUMMARY}, holder, beat FROM runs WHERE run_id = ?"  # noqa: S608 - no input
     for *columns, first, last in counted:
         ends = [summary(connection.execute(query, (run_id,)).fetchone()) for run_id in (first, last)]
@@ -85,12 +86,12 @@ def conversations(connection: sqlite3.Connection, conversation: str | None) -> I
 
 
 def counts(connection: sqlite3.Connection, by: CountedBy, since: str) -> list[RunCount]:
-    """How many runs have started since a time, by something."""
-    running = f"SELECT {SUMMARY}, holder, beat FROM runs WHERE status = 'running' AND started >= ?"  # noqa: S608
-    begun = map(summary, connection.execute(running, (since,)))
-    return list(run_counts(by, connection.execute(count_query(by, "started >= ?"), (since,)), begun))
+    """Count the runs that started since a time."""
+    query = f"SELECT {SUMMARY}, holder, beat FROM runs WHERE status = 'running' AND started >= ?"  # noqa: S608
+    running = map(summary, connection.execute(query, (since,)))
+    return list(run_counts(by, connection.execute(count_query(by, "started >= ?"), (since,)), running))
 
 
 def times(connection: sqlite3.Connection, since: str) -> list[tuple[str, float]]:
-    """The day and the seconds of each run that is done, since a time."""
+    """The day and duration of each finished run since a time."""
     return connection.execute(TIMES.format(since="started >= ?"), (since,)).fetchall()

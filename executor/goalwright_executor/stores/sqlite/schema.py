@@ -8,7 +8,7 @@ from contextlib import closing, contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from goalwright_executor.stores.columns import APPROVALS, SELECTIONS
-from goalwright_executor.stores.errors import BadStore, EarlierForm
+from goalwright_executor.stores.errors import BadStore, EarlierForm, NotAJournal
 from goalwright_skills import untrusted_files
 
 if TYPE_CHECKING:
@@ -154,10 +154,13 @@ def check(connection: sqlite3.Connection, where: str, newest: int = VERSION) -> 
     if application == EARLIER_APPLICATION:
         raise EarlierForm(where)
     if application != APPLICATION and (tables or version):
-        raise BadStore(f"{where} is a database, but not a goalwright journal", hint="name another file with --journal")
+        raise NotAJournal(
+            f"{where} is a database, but not a goalwright journal", hint="name another journal", journal=where
+        )
     if version > newest:
         raise BadStore(
             f"{where} was written by a newer goalwright (schema {version}; this one knows {newest})",
-            hint="update goalwright, or name another file with --journal",
+            hint="update goalwright, or name another journal",
+            journal=where,
         )
     return int(version)

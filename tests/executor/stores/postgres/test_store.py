@@ -1,4 +1,4 @@
-"""What only a journal in PostgreSQL does: it survives its connections, fences off late writers, and drops eras."""
+"""The PostgreSQL store: broken connections, fenced writers, eras and roles."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import psycopg
 import pytest
 
 from goalwright_executor.journal.open_store import migrate_store
-from goalwright_executor.stores.errors import BadStore, EarlierForm, RunHeld, StoreFailed, UnknownRun
+from goalwright_executor.stores.errors import BadStore, EarlierForm, NotAJournal, RunHeld, StoreFailed, UnknownRun
 from goalwright_executor.stores.lease import SHARED_EXPIRY, Handover, myself
 from goalwright_executor.stores.postgres import connections, leases, retention, run_list, schema
 from goalwright_executor.stores.postgres.address import address_of
@@ -33,23 +33,23 @@ ELSEWHERE = replace(myself(), machine="another", pid=1)
 
 
 class Database:
-    """A journal, and a connection beside it."""
+    """A journal and a separate connection to its database."""
 
     def __init__(self, url: str) -> None:
         self.address = address_of(url)
-        self.url = f"{url}&application_name={self.address.schema}"  # by which its connections are found
+        self.url = f"{url}&application_name={self.address.schema}"  # identifies its connections
         self.store = PostgresStore(self.url)
         options = f"-c search_path={self.address.schema}"
         self._own = psycopg.connect(**self.address.parameters, options=options, autocommit=True)
 
-    def ask(self, statement: str, *given: Any) -> list[tuple[Any, ...]]:
-        """What the database answers; values are given in turn, or by name."""
-        named = given[0] if given and isinstance(given[0], dict) else given
-        cursor = self._own.execute(statement, named or None)
+    def ask(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
+        """Run a statement with positional values or one mapping."""
+        parameters = values[0] if values and isinstance(values[0], dict) else values
+        cursor = self._own.execute(statement, parameters or None)
         return cursor.fetchall() if cursor.description else []
 
     def cut(self) -> None:
-        """Break every other connection to this journal, as a server that restarts does."""
+        """Break every other connection to this journal, as a restart of the server does."""
         self.ask(
             "SELECT pg_terminate_backend(l.pid) FROM (SELECT DISTINCT pid FROM pg_stat_activity "
             "WHERE application_name = %s) l",
@@ -71,7 +71,7 @@ def database(postgres: PostgresServer) -> Iterator[Database]:
 # Connections
 
 
-def test_broken_connections_are_made_again(database: Database) -> None:
+def test_broken_connections_are_reopened(database: Database) -> None:
     store = database.store
     fill(store, "r")
     assert store.find("r").run_id == "r"
@@ -85,7 +85,7 @@ def test_broken_connections_are_made_again(database: Database) -> None:
     store.renew(["r"], myself())
 
 
-def test_a_server_that_is_away_is_waited_for(database: Database, tmp_path: Path) -> None:
+def test_an_unreachable_server_is_retried(database: Database, tmp_path: Path) -> None:
     host = str(database.address.parameters.get("host", ""))
     if not host.startswith("/"):
         pytest.skip("the server has no socket in a folder")
@@ -99,13 +99,13 @@ def test_a_server_that_is_away_is_waited_for(database: Database, tmp_path: Path)
     back.start()
     store.append([row("r", 3)], {})
     assert [one.seq for one in store.rows("r")] == [1, 2, 3]
-    assert store._connections.steady < 5, "whoever was away judges nobody"
+    assert store._connections.steady < 5, "an outage resets the steady time"
     store.close()
     back.join()
 
 
 @pytest.mark.parametrize("committed", [True, False])
-def test_a_commit_that_was_cut_off_is_there_once(
+def test_an_interrupted_commit_is_stored_once(
     database: Database, monkeypatch: pytest.MonkeyPatch, *, committed: bool
 ) -> None:
     fill(database.store, "r")
@@ -128,7 +128,7 @@ def test_a_commit_that_was_cut_off_is_there_once(
     database.store.claim("r", replace(myself(), pid=1))
 
 
-def test_a_process_frozen_within_a_commit_keeps_nobody_waiting(
+def test_a_process_frozen_in_a_commit_does_not_block_others(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connections, "IDLE", 0.3)
@@ -137,7 +137,7 @@ def test_a_process_frozen_within_a_commit_keeps_nobody_waiting(
     check = Append._check
 
     def freeze(self: Append, fence: Any, taken: Any) -> None:
-        if not waited.is_set():  # between the two round trips of its first commit, until the other one has written
+        if not waited.is_set():  # between the two round trips of its first commit, until the other process has written
             thread = threading.Thread(target=lambda: other.append([row("b", 1, message=prompt)], {"b": line("b")}))
             waited.set()
             thread.start()
@@ -152,7 +152,7 @@ def test_a_process_frozen_within_a_commit_keeps_nobody_waiting(
     assert [[one.body["message"] for one in database.store.rows(run)] for run in "ab"] == [[prompt]] * 2
 
 
-def test_what_cannot_be_reached_is_an_error_at_once_and_never_shows_the_password(
+def test_connection_errors_do_not_contain_the_password(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("PGCONNECT_TIMEOUT", "2")
@@ -167,7 +167,7 @@ def test_what_cannot_be_reached_is_an_error_at_once_and_never_shows_the_password
         assert "127.0.0.1:9" in str(caught.value)
 
 
-def test_nothing_of_it_is_loaded_for_another_journal() -> None:
+def test_psycopg_is_not_imported_for_other_journals() -> None:
     code = (
         "import sys, goalwright.interfaces.cli.main, goalwright_executor.journal.journal, goalwright.runs.stored.records; "
         "print('psycopg' in sys.modules)"
@@ -178,20 +178,20 @@ def test_nothing_of_it_is_loaded_for_another_journal() -> None:
 # Leases
 
 
-def test_a_holder_elsewhere_is_given_time_after_an_outage(database: Database) -> None:
+def test_a_holder_elsewhere_has_time_after_an_outage(database: Database) -> None:
     name = ELSEWHERE.to_json()
-    assert leases.wait(name, SHARED_EXPIRY - 1, steady=100) is None, "it lives"
-    assert leases.wait(name, SHARED_EXPIRY + 1, steady=10) == SHARED_EXPIRY - 10, "nobody could be heard meanwhile"
+    assert leases.wait(name, SHARED_EXPIRY - 1, steady=100) is None, "it is alive"
+    assert leases.wait(name, SHARED_EXPIRY + 1, steady=10) == SHARED_EXPIRY - 10, (
+        "no heartbeat was possible during the outage"
+    )
     assert leases.wait(name, SHARED_EXPIRY + 1, steady=SHARED_EXPIRY) == 0
-    assert leases.wait(name, 3600, steady=0) == 0, "it has given up by itself"
+    assert leases.wait(name, 3600, steady=0) == 0, "it gave up by itself"
     dead_here = replace(myself(), start="another time").to_json()
-    assert leases.wait(dead_here, 0.0, steady=0) == 0, "its machine says so"
+    assert leases.wait(dead_here, 0.0, steady=0) == 0, "its process is dead on this machine"
 
 
-def test_a_run_is_taken_over_once_the_server_has_answered_long_enough(
-    database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(connections, "_GAP", 10_000.0)  # however slow this machine is
+def test_a_run_is_taken_over_after_enough_steady_time(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "_GAP", 10_000.0)  # also on a slow machine
     store = database.store
     fill(store, "r")
     store.claim("r", ELSEWHERE)
@@ -199,9 +199,9 @@ def test_a_run_is_taken_over_once_the_server_has_answered_long_enough(
         store.claim("r", myself())
     database.ask("UPDATE workers SET beat = clock_timestamp() - interval '40 seconds'")
     store._connections._steady_since = time.monotonic()
-    assert store.delete(["r"]) == [], "it may be the server that was away"
+    assert store.delete(["r"]) == [], "the server itself may have been unreachable"
     store._connections._closed.set()
-    with pytest.raises(RunHeld, match="may still be in use"):  # it waits, until it is closed
+    with pytest.raises(RunHeld, match="may still be in use"):  # it waits until the store is closed
         store.claim("r", myself())
     store._connections._closed.clear()
     store._connections._steady_since -= SHARED_EXPIRY
@@ -209,7 +209,7 @@ def test_a_run_is_taken_over_once_the_server_has_answered_long_enough(
     store.renew(["r"], myself())
 
 
-def test_a_worker_that_ends_in_order_leaves_no_heartbeat(database: Database) -> None:
+def test_closing_a_store_deletes_its_heartbeat(database: Database) -> None:
     other = PostgresStore(database.url)
     other.append([row("r", 1)], {"r": line("r", "running")}, Handover(myself(), taken=["r"]))
     assert (database.store.status().workers, database.store.status().running) == (1, 1)
@@ -221,7 +221,7 @@ def test_a_worker_that_ends_in_order_leaves_no_heartbeat(database: Database) -> 
 # Lists
 
 
-def test_lists_of_many_runs_read_an_index(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lists_of_many_runs_use_an_index(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[str, Any]] = []
     joined, everything = run_list._joined, run_list._all
 
@@ -273,9 +273,7 @@ def test_nul_survives_in_texts_and_bodies(database: Database) -> None:
 
 
 @pytest.mark.parametrize("chunk", [1, 10_000])
-def test_a_run_pruned_keeps_the_texts_of_its_era_and_an_era_takes_its_texts_along(
-    database: Database, monkeypatch: pytest.MonkeyPatch, chunk: int
-) -> None:
+def test_texts_are_deleted_with_their_era(database: Database, monkeypatch: pytest.MonkeyPatch, chunk: int) -> None:
     monkeypatch.setattr(retention, "CHUNK", chunk)
     store = database.store
     shared, old = "shared " * 200, "old " * 200
@@ -283,19 +281,19 @@ def test_a_run_pruned_keeps_the_texts_of_its_era_and_an_era_takes_its_texts_alon
     fill(store, "b")
     store.delete(["b"])
     assert database.ask("SELECT count(*) FROM events") == [(2,)]
-    assert database.ask("SELECT count(*) FROM texts") == [(3,)], "they wait for their era"
+    assert database.ask("SELECT count(*) FROM texts") == [(3,)], "texts stay until their era is deleted"
     database.ask(f"ALTER SEQUENCE runs_id_seq RESTART WITH {3 * PARTITION}")
-    store.append([row("c", 1, message=shared)], {"c": line("c")})  # in an era that had no partition yet
+    store.append([row("c", 1, message=shared)], {"c": line("c")})  # in an era without a partition
     database.ask(f"SELECT add_partition(4), setval('runs_id_seq', {4 * PARTITION})")
-    store.append([row("d", 1, message=shared)], {"d": line("d")})  # in one that this process has not seen yet
-    assert store.status().partitions == 4, "two at first, and those that were needed"
+    store.append([row("d", 1, message=shared)], {"d": line("d")})  # in an era that is new to this process
+    assert store.status().partitions == 4, "two initial partitions and two new ones"
     assert store.delete(["a"]) == ["a"]
     assert store.status().partitions == 2
     assert database.ask("SELECT era FROM texts") == [(4,)]
     assert [one.body["message"] for run_id in "cd" for one in store.rows(run_id)] == [shared, shared]
 
 
-def test_a_text_travels_once(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_text_is_sent_once(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     sent: list[int] = []
     write = Append._write_texts
 
@@ -313,7 +311,7 @@ def test_a_text_travels_once(database: Database, monkeypatch: pytest.MonkeyPatch
 # Versions and roles
 
 
-def test_a_worker_and_a_reader_need_no_more_than_the_docs_grant(database: Database) -> None:
+def test_documented_grants_suffice_for_workers_and_readers(database: Database) -> None:
     fill(database.store, "r")
     name = database.address.schema
     page = Path(__file__).parents[4] / "docs" / "cluster.md"
@@ -325,7 +323,7 @@ def test_a_worker_and_a_reader_need_no_more_than_the_docs_grant(database: Databa
                 re.sub(r"SCHEMA goalwright|goalwright\.", lambda found: found[0].replace("goalwright", name), own)
             )
     worker, reader = (PostgresStore(f"{database.url}&user={name}_{role}") for role in ("worker", "reader"))
-    database.ask(f"ALTER SEQUENCE runs_id_seq RESTART WITH {7 * PARTITION}")  # a partition has to be made
+    database.ask(f"ALTER SEQUENCE runs_id_seq RESTART WITH {7 * PARTITION}")  # needs a new partition
     worker.append([row("w", 1, message="x" * 900)], {"w": line("w", "running")}, Handover(myself(), taken=["w"]))
     worker.renew(["w"], myself())
     worker.append([row("w", 2)], {"w": line("w")}, Handover(myself(), released=["w"], held=["w"]))
@@ -340,7 +338,7 @@ def test_a_worker_and_a_reader_need_no_more_than_the_docs_grant(database: Databa
     assert database.ask("SELECT count(*) FROM workers") == [(0,)]
 
 
-def test_only_a_schema_that_needs_a_newer_goalwright_is_refused(database: Database) -> None:
+def test_a_newer_schema_is_refused_only_if_its_oldest_reader_is_newer(database: Database) -> None:
     newer = schema.VERSION + 1
     database.ask("INSERT INTO goalwright_version (version, oldest_reader) VALUES (%s, %s)", newer, schema.VERSION)
     PostgresStore(database.url).close()
@@ -360,12 +358,12 @@ def test_tables_of_before_the_first_release_are_refused_and_stay(database: Datab
     assert database.ask("SELECT version FROM goalwright_version ORDER BY version") == [(1,), (2,)]
 
 
-def test_an_older_schema_is_migrated_by_command_only(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_older_schema_is_migrated_only_by_command(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     more = (*schema.STEPS, schema.Step("ALTER TABLE runs ADD COLUMN later TEXT", oldest_reader=schema.FIRST))
     before = schema.VERSION
     monkeypatch.setattr(schema, "STEPS", more)
     monkeypatch.setattr(schema, "VERSION", before + 1)
-    PostgresStore(database.url).close()  # what only adds may come later
+    PostgresStore(database.url).close()  # a step that only adds columns may be migrated later
     monkeypatch.setattr(schema, "OLDEST", before + 1)
     with pytest.raises(BadStore, match="tables of an older goalwright") as caught:
         PostgresStore(database.url)
@@ -375,7 +373,7 @@ def test_an_older_schema_is_migrated_by_command_only(database: Database, monkeyp
     PostgresStore(database.url).close()
 
 
-def test_several_processes_may_fill_an_empty_schema_at_once(postgres: PostgresServer) -> None:
+def test_several_processes_can_create_the_tables_at_once(postgres: PostgresServer) -> None:
     url, opened = postgres.new_url(), list[PostgresStore]()
     threads = [threading.Thread(target=lambda: opened.append(PostgresStore(url))) for _ in range(4)]
     for thread in threads:
@@ -387,9 +385,9 @@ def test_several_processes_may_fill_an_empty_schema_at_once(postgres: PostgresSe
         store.close()
 
 
-def test_tables_of_others_are_left_alone(database: Database) -> None:
+def test_tables_of_another_program_are_refused(database: Database) -> None:
     database.ask("DROP TABLE goalwright_version")
-    with pytest.raises(BadStore, match="not a goalwright journal"):
+    with pytest.raises(NotAJournal, match="not a goalwright journal"):
         PostgresStore(database.url)
 
 

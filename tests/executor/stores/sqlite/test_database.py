@@ -1,4 +1,4 @@
-"""Everything that can be wrong with a journal file."""
+"""Damaged, foreign, newer and concurrently opened journal files."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from goalwright_executor.journal.open_store import open_store
-from goalwright_executor.stores.errors import BadStore, UnknownRun
+from goalwright_executor.stores.errors import BadStore, NoJournal, NotAJournal
 from goalwright_executor.stores.sqlite import schema
 from goalwright_executor.stores.sqlite.store import SqliteStore
 from goalwright_executor.stores.urls import url_of
@@ -25,8 +25,8 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "journal.sqlite"
 
 
-def test_a_journal_that_a_process_has_open_twice_outlives_the_end_of_another_process(path: Path) -> None:
-    """POSIX locks belong to a process: whoever closes the file by other means than SQLite's gives up all of them."""
+def test_a_journal_opened_twice_keeps_its_locks(path: Path) -> None:
+    """A process loses all its POSIX locks on a file when it closes any descriptor of it, other than through SQLite."""
     store = filled(path, "first")
     SqliteStore(path, create=False).close()
     ended = "import sqlite3, sys; one = sqlite3.connect(sys.argv[1]); one.execute('PRAGMA user_version'); one.close()"
@@ -39,12 +39,14 @@ def test_a_journal_that_a_process_has_open_twice_outlives_the_end_of_another_pro
     store.close()
 
 
-def test_a_file_that_is_not_a_database_is_refused(path: Path) -> None:
-    path.write_bytes(b"not a database at all, but long enough to be looked at " * 50)
-    with pytest.raises(BadStore, match="cannot be used") as caught:
+def test_a_file_that_is_not_a_database_is_refused_and_left_unchanged(path: Path) -> None:
+    content = b"not a database at all, but long enough for a header " * 50
+    path.write_bytes(content)
+    with pytest.raises(NotAJournal, match="cannot be used") as caught:
         SqliteStore(path)
     assert "move the file away" in caught.value.hint
-    assert caught.value.exit_status == 4
+    assert (caught.value.exit_status, caught.value.journal) == (2, str(path))
+    assert path.read_bytes() == content
 
 
 def test_a_damaged_file_is_refused(path: Path) -> None:
@@ -79,7 +81,7 @@ def test_an_unreadable_text_is_reported_as_damage(path: Path, damage: str) -> No
     assert "move the file away" in caught.value.hint
 
 
-def test_a_journal_is_not_read_without_its_newest_runs(path: Path) -> None:
+def test_a_read_only_journal_with_an_unread_log_is_refused(path: Path) -> None:
     store = filled(path, "r")
     copy = path.with_name("copy.sqlite")
     for end in ("", "-wal"):
@@ -90,23 +92,15 @@ def test_a_journal_is_not_read_without_its_newest_runs(path: Path) -> None:
     store.close()
 
 
-def test_another_programs_database_is_not_changed(path: Path) -> None:
+def test_another_programs_database_is_refused_and_left_unchanged(path: Path) -> None:
     connection = sqlite3.connect(path)
     connection.execute("CREATE TABLE theirs (x)")
     connection.close()
     before = path.read_bytes()
     for create in (True, False):
-        with pytest.raises(BadStore, match="not a goalwright journal"):
+        with pytest.raises(NotAJournal, match="not a goalwright journal"):
             SqliteStore(path, create=create)
     assert path.read_bytes() == before
-
-
-def test_another_programs_database_is_refused(path: Path) -> None:
-    with sqlite3.connect(path) as connection:
-        connection.execute("CREATE TABLE bookmarks (url TEXT)")
-    connection.close()
-    with pytest.raises(BadStore, match="not a goalwright journal"):
-        SqliteStore(path)
 
 
 def test_a_newer_version_is_refused(path: Path) -> None:
@@ -129,9 +123,9 @@ def test_a_file_of_an_older_version_is_migrated(path: Path) -> None:
     connection.close()
 
 
-def test_a_failed_migration_reports_its_cause_even_if_sqlite_has_rolled_back(path: Path) -> None:
+def test_a_failed_migration_reports_its_cause_after_a_rollback(path: Path) -> None:
     connection = sqlite3.connect(path, isolation_level=None)
-    # As a full disk does: it ends the transaction and then fails.
+    # A full disk likewise ends the transaction and then fails.
     with pytest.raises(sqlite3.OperationalError, match="no such column: room"):
         schema.migrate(connection, str(path), ("ROLLBACK; SELECT room",))
     connection.close()
@@ -146,24 +140,24 @@ def test_a_folder_that_cannot_be_created_is_a_clear_error(tmp_path: Path) -> Non
     (tmp_path / "file").write_text("", encoding="utf-8")
     with pytest.raises(BadStore, match="cannot be used") as caught:
         SqliteStore(tmp_path / "file" / "j.sqlite")
-    assert "--journal" in caught.value.hint
+    assert caught.value.journal
 
 
 def test_opening_a_missing_journal_to_read_it_creates_nothing(path: Path) -> None:
-    with pytest.raises(UnknownRun, match="there is no journal"):
+    with pytest.raises(NoJournal, match="there is no journal"):
         open_store(url_of(path), create=False)
     assert not path.exists()
 
 
-def test_a_store_opened_beside_another_keeps_what_that_one_writes_after_a_reader_of_another_process(path: Path) -> None:
-    look = "import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute('SELECT count(*) FROM runs').fetchone()"
+def test_a_second_store_and_a_foreign_reader_lose_no_events(path: Path) -> None:
+    read = "import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute('SELECT count(*) FROM runs').fetchone()"
     first = SqliteStore(path)
     first.append([row("r", 1)], {"r": line("r")})
-    second = SqliteStore(path)  # as `goalwright serve` has one for its page and one for its runs
-    subprocess.run([sys.executable, "-S", "-c", look, str(path)], check=True)
+    second = SqliteStore(path)  # like `goalwright serve`, with one for the page and one for its runs
+    subprocess.run([sys.executable, "-S", "-c", read, str(path)], check=True)
     first.append([row("r", 2)], {"r": line("r")})
-    kept = SqliteStore(path)
-    assert [one.seq for one in kept.rows("r")] == [1, 2]
-    for store in (kept, second, first):
+    third = SqliteStore(path)
+    assert [row.seq for row in third.rows("r")] == [1, 2]
+    for store in (third, second, first):
         store.close()
-    assert [one.seq for one in SqliteStore(path).rows("r")] == [1, 2]
+    assert [row.seq for row in SqliteStore(path).rows("r")] == [1, 2]

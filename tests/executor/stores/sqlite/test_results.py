@@ -1,4 +1,4 @@
-"""Results of other runs, found by the key of what was asked."""
+"""Results of other runs by key, in SQLite."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def output(store: SqliteStore, key: str, since: str = "2026-01-01", apart_from: 
     return None if found is None else found.body["output"]
 
 
-def test_a_damaged_row_hides_no_other_result(tmp_path: Path) -> None:
+def test_a_damaged_row_does_not_hide_other_results(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite"
     before = SqliteStore(path)
     put(before, finished("r1", 1, "k", "old"))
@@ -53,10 +53,10 @@ def test_a_damaged_row_hides_no_other_result(tmp_path: Path) -> None:
     after.close()
 
 
-def test_an_index_finds_results_and_requests(store: SqliteStore, tmp_path: Path) -> None:
+def test_results_and_approvals_are_found_by_an_index(store: SqliteStore, tmp_path: Path) -> None:
     connection = sqlite3.connect(tmp_path / "journal.sqlite")
-    asked = f"SELECT 1 FROM events e WHERE e.{APPROVALS} AND e.type IN (?) ORDER BY e.run, e.seq"  # noqa: S608
-    assert "events_by_approval" in str(connection.execute(f"EXPLAIN QUERY PLAN {asked}", ("x",)).fetchall())
+    query = f"SELECT 1 FROM events e WHERE e.{APPROVALS} AND e.type IN (?) ORDER BY e.run, e.seq"  # noqa: S608
+    assert "events_by_approval" in str(connection.execute(f"EXPLAIN QUERY PLAN {query}", ("x",)).fetchall())
     steps = connection.execute("EXPLAIN QUERY PLAN SELECT run, seq FROM results WHERE key = ?", ("k",))
     assert "results_by_key" in str(steps.fetchall())
     connection.close()

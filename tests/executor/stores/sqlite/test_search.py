@@ -1,4 +1,4 @@
-"""The index in a SQLite file: made when it is missing, and no word of a secret in it."""
+"""The search index in SQLite: created when it is missing."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def fill(store: SqliteStore) -> None:
     store.append(rows, {"r": line("r")})
 
 
-def test_a_table_that_was_lost_is_made_again(tmp_path: Path) -> None:
+def test_a_lost_table_is_rebuilt(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite"
     store = SqliteStore(path)
     fill(store)

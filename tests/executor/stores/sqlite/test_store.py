@@ -1,4 +1,4 @@
-"""The SQLite store: rows and runs, written, read, found and deleted."""
+"""The SQLite store: deletion, lookup, durability and threads."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 
 from goalwright_executor.stores.errors import UnknownRun
 from goalwright_executor.stores.lease import Handover, myself
-from goalwright_executor.stores.sqlite import database, retention
+from goalwright_executor.stores.sqlite import database, statements
 from goalwright_executor.stores.sqlite.database import Database
 from goalwright_executor.stores.sqlite.store import SqliteStore
 from tests.executor.stores.runs import filled, line, row
@@ -40,12 +40,10 @@ def test_deleting_a_run_deletes_only_its_own_texts(path: Path) -> None:
     connection.close()
 
 
-def test_who_writes_to_the_journal_does_not_wait_until_all_runs_are_deleted(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(database, "_BUSY", 0.0)  # whoever finds it locked fails at once
-    monkeypatch.setattr(retention, "RUNS", 2)
-    monkeypatch.setattr(retention, "TEXTS", 1)
+def test_a_deletion_of_many_runs_lets_other_writers_in(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database, "_BUSY", 0.0)  # a writer that finds it locked fails at once
+    monkeypatch.setattr(statements, "DELETED_RUNS", 2)
+    monkeypatch.setattr(statements, "DELETED_TEXTS", 1)
     old = [f"r{number}" for number in range(5)]
     store, other = filled(path, *old), filled(path, "held")
     store.append([row(name, 3, message=f"only of {name} " * 100) for name in old], {name: line(name) for name in old})
@@ -57,22 +55,22 @@ def test_who_writes_to_the_journal_does_not_wait_until_all_runs_are_deleted(
 
     monkeypatch.setattr("goalwright_executor.stores.sqlite.store.time.sleep", write)
     assert store.delete([*old, "held"]) == old
-    assert next(written) > 3 + 3, "it wrote between the runs, and between the texts"
+    assert next(written) > 3 + 3, "it wrote between the deletions of runs and of texts"
     assert [one.body["message"] for one in other.rows("held", types=("warned",))][-1] == "y" * 1000
-    assert pages_to_give_back(path) > 0, "the file is not copied while a run is going on"
+    assert free_pages(path) > 0, "the file is not vacuumed while a run is in progress"
     other.append([], {}, Handover(myself(), released=["held"]))
     assert store.delete(["held"]) == ["held"]
-    assert pages_to_give_back(path) == 0
+    assert free_pages(path) == 0
     store.close()
     other.close()
 
 
-def pages_to_give_back(path: Path) -> int:
+def free_pages(path: Path) -> int:
     with closing(sqlite3.connect(path)) as connection:
         return int(connection.execute("PRAGMA freelist_count").fetchone()[0])
 
 
-def test_a_run_is_found_without_a_look_at_all_others(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_is_found_by_an_index(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store, connect, steps = filled(path, *(f"r{number:03}" for number in range(200))), Database._connect, list[int]()
 
     def counted(self: Database, mode: str) -> sqlite3.Connection:
@@ -108,7 +106,7 @@ def test_a_rollback_in_another_thread_does_not_break_a_waiting_append(path: Path
 
 
 def calls(frame: FrameType | None) -> list[str]:
-    """The names of the functions that a thread is in."""
+    """Return the names of the functions on a thread's stack."""
     names = []
     while frame is not None:
         names.append(frame.f_code.co_name)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from goalwright.interfaces.cli.configuration import SettingFlags
     from goalwright.interfaces.cli.view.output_mode import OutputMode
     from goalwright_executor.stores.row import RunSummary
-    from goalwright_executor.stores.run_filter import RunFilter
+    from goalwright_executor.stores.run_lists import RunFilter
 
 
 _DEFAULT_LIMIT = 50
