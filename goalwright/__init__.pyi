@@ -46,6 +46,8 @@ from goalwright_executor.results.kept_files import Artifact as Artifact
 from goalwright_executor.stores.errors import BadStore as BadStore
 from goalwright_executor.stores.errors import EarlierForm as EarlierForm
 from goalwright_executor.stores.errors import LeaseLost as LeaseLost
+from goalwright_executor.stores.errors import NoJournal as NoJournal
+from goalwright_executor.stores.errors import NotAJournal as NotAJournal
 from goalwright_executor.stores.errors import NotRunning as NotRunning
 from goalwright_executor.stores.errors import RunExists as RunExists
 from goalwright_executor.stores.errors import RunHeld as RunHeld
@@ -230,7 +232,9 @@ __all__ = [
     "ModelError",
     "ModelLoaded",
     "ModelLoading",
+    "NoJournal",
     "NoRecipe",
+    "NotAJournal",
     "NotRunning",
     "Overloaded",
     "Plan",
