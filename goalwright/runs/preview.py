@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from goalwright.runs.steps.given_files import give_images
 from goalwright.runs.steps.planning import Planning
 from goalwright.runs.steps.selecting import Selecting, language_note
-from goalwright_planner.decompose.decompose import messages
+from goalwright_planner.decompose.prompt import messages
 from goalwright_planner.model import estimated_tokens
 
 if TYPE_CHECKING:

@@ -211,9 +211,13 @@ class PlanError(GoalwrightError):
 
 
 class SkillNotUsed(PlanError):
-    """The plan does not use a skill that the user's settings require; none of its tasks has run."""
+    """The plan does not use `skills` that the setting `require` names; none of its tasks has run."""
 
     code = "SKILL_NOT_USED"
+
+    def __init__(self, message: str, *, skills: Sequence[str], faults: Sequence[str], hint: str = "") -> None:
+        super().__init__(message, faults=faults, hint=hint)
+        self.skills = tuple(skills)
 
 
 class TemplateError(SetupError):

@@ -19,6 +19,7 @@ def hint_for(error: GoalwrightError) -> str:
         BudgetSpent,
         ContentRefused,
         KeyRefused,
+        PlanError,
         RequestRefused,
         UnknownModel,
         UnknownPrice,
@@ -31,6 +32,8 @@ def hint_for(error: GoalwrightError) -> str:
             return error.hint.replace("set allow_unknown_cost", "pass --allow-unknown-cost")
         case KeyRefused() | UnknownModel() | RequestRefused() | ContentRefused():
             return error.hint.replace("another model", "another model with --model")
+        case PlanError() if error.hint:
+            return "try a stronger model with --model, state the goal more plainly, or write a plan and use --plan"
         case RecipeExists():
             return "choose another name, or pass --replace"
         case NoJournal():

@@ -82,8 +82,8 @@ def edit(before: PlanInHand, after: Plan, known: Known, where: str, must_use: Se
     change_alone = Change(tuple(task for task in added if task.id not in begun), (*dropped, *sound), rewired, synthesis)
     faults += problems(change_alone, before.whole, begun, known, edited=sound)
     faults += [
-        f"no task uses the skill {name!r} any more, which every plan must use ([skills] require)"
-        for name in required.lost(before.whole, change.applied(before.whole), must_use)
+        f"no task uses the skill {one.skill!r} any more, which every plan must use ([skills] require)"
+        for one in required.lost(before.whole, change.applied(before.whole), must_use)
     ]
     if faults:
         raise InputError(f"the plan {where} cannot be used: {'; '.join(faults)}", hint=_HINT)

@@ -49,8 +49,8 @@ def check(
     plan, faults = filled_plan(recipe, values, known)
     if plan is None:
         return RecipeCheck(goal, None, f"its plan can no longer run: {_first_faults(faults)}")
-    if unused := required.unused(plan, required_skills):
-        names = " and ".join(map(repr, unused))
+    if unused := required.unused(plan.to_dict(), required_skills):
+        names = " and ".join(repr(one.skill) for one in unused)
         return RecipeCheck(goal, None, f"its plan does not use {names}, which every plan must ([skills] require)")
     changed = [skill.name for skill in recipe.skills if skill.sha256 and skill.sha256 != skill_hash(skills[skill.name])]
     warning = (

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from goalwright.runs.run_context import RunContext
     from goalwright.workspace.workspace import Catalogue
     from goalwright_executor.results.outcome import Outcome
-    from goalwright_planner.decompose.judging import EarlyStart
+    from goalwright_planner.decompose.streaming import EarlyStart
     from goalwright_planner.plan.plan import Plan
     from goalwright_planner.plan.validate import Known
 
@@ -78,7 +78,7 @@ class Planning:
         """Raise before anything is spent if a skill that the plan must use is not there."""
         for name in self.catalogue.required:
             if name not in self.catalogue.known.skills:
-                raise required.missing(name, self.context.workspace.skills.why_absent(name))
+                raise required.absence(name, self.context.workspace.skills.why_absent(name))
 
     def _given(self, plan: Plan) -> Plan:
         required.check(plan, self.catalogue.required)

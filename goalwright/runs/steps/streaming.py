@@ -73,7 +73,7 @@ class EarlyTasks:
         """The ids of the tasks of a whole answer that could have started early."""
         reader = self.reader()
         reader.feed(text)
-        return tuple(reader.found)
+        return tuple(reader.tasks)
 
     def _begin(self, task: Task) -> None:
         before, parts = self.recorded.get(task.id), parts_in(self.recorded.values(), task.id)

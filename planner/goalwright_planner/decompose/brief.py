@@ -1,41 +1,38 @@
-"""What the decomposer is given, and the variables of its prompts."""
+"""The request for one plan, with everything that follows from it."""
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass, replace
-from statistics import median
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from goalwright_planner.decompose import required
 from goalwright_planner.plan.validate import problems
 from goalwright_planner.prompting.profile import FULL, Profile
-from goalwright_planner.reading.shape import AskedPlan, offered_arguments
-from goalwright_planner.small_models.material import Material, material_of
-from goalwright_planner.small_models.rules import RulePlan, SkillFor, Wanted, joined, no_skill, plan_by_rule
-from goalwright_skills.discovery.listed import descriptions_of, lines_of
-from goalwright_skills.selection.query.terms import terms
-from goalwright_skills.text.shorten import cut
-from goalwright_skills.tools.listing import LIMIT
+from goalwright_planner.reading.shape import AskedPlan
+from goalwright_planner.small_models.candidates import Candidates
+from goalwright_planner.small_models.rules import (
+    PlannedGoal,
+    RulePlan,
+    SkillFor,
+    no_skill,
+    plan_by_rule,
+    with_joined_results,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from goalwright_planner.plan.task import Task
     from goalwright_planner.plan.validate import Known
-    from goalwright_planner.prompting.profile import PlanExample
     from goalwright_skills.image_file import Image
 
 ATTEMPTS = 3
-_ATTEMPTS_OF_SUB_GOALS = 2
-# Characters of a candidate's description: a small model reads all of them.
-_LINE = 80
-# Characters of the names of a tool's arguments.
-_ARGUMENTS = 500
-# Tasks that there is room for where one sentence may need several functions in turn.
+_SUB_GOAL_ATTEMPTS = 2
+# The tasks that a chain of functions or tool calls may take, even if the goal lists one thing.
 _CHAIN = 3
-# What a planner is told of rounds costs tokens, which only these goals are worth.
+# Teaching a planner about rounds costs tokens that only goals with these words are worth.
 _ROUNDS = re.compile(
     r"\b(?:until|till|repeat(?:ed|edly|ing)?|iterat(?:e|es|ively|ing|ion|ions)|re-?try|in a loop|rounds?"
     r"|again and again|over and over|keep (?:on )?\w+ing|(?:as often|as long) as"
@@ -44,30 +41,32 @@ _ROUNDS = re.compile(
     r"|直到|重复|反复|直至|まで繰り返|繰り返し|될 때까지|반복|пока не|повтор",
     re.IGNORECASE,
 )
-# What a planner is told of conditions on items costs tokens, which only these goals are worth.
-_MANY = (
+# So does teaching about conditions on items: "each" near "only if".
+_EACH = (
     r"(?:\b(?:each|every|all|any|those|the ones|jede[nmrs]?|alle[nmrs]?|chaque|tous|toutes|cada|tod[oa]s|ogni)\b"
     r"|每|それぞれ|すべて|각|모든|кажд|всех)"
 )
-_SOME = (
+_ONLY_IF = (
     r"(?:\b(?:only (?:if|where|when|those|the ones|for)|if (?:it|they|its|there)|unless|except (?:if|where|for|those)"
     r"|(?:that|which) (?:is|are|was|were|has|have|do|does|needs?|lacks?|contains?|mentions?)|whose"
     r"|nur (?:wenn|falls|die|für)|falls|außer|seulement (?:si|ceux|celles)|sauf|solo (?:si|se|los|las|quelli)|excepto"
     r"|apenas (?:se|os|as)|tranne)\b|如果|只有|只对|場合|だけ|경우|если|только)"
 )
-_ITEMS_APART = re.compile(rf"{_MANY}[^.!?\n]{{0,200}}{_SOME}|{_SOME}[^.!?\n]{{0,200}}{_MANY}", re.IGNORECASE)
+_ITEM_CONDITIONS = re.compile(rf"{_EACH}[^.!?\n]{{0,200}}{_ONLY_IF}|{_ONLY_IF}[^.!?\n]{{0,200}}{_EACH}", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Brief:
-    """What the decomposer is given: the goal, and the skills and tools for it; `names` are the selected skills.
+    """The request for one plan: the goal, and the skills and tools that the plan may use.
 
-    `asked` are those among them that were asked for by name, `certain` those that a plan has to use or say why not,
-    `required` those that it has to use, and `skill_for` finds the best skill for a part of the goal. The answer must
-    have the form of `schema`. For a sub-goal, `task` is its id, and `results` are of tasks that it depends on.
-    `earlier` says what an earlier run, or a conversation, came to. The plan must have the tasks that are `fixed`: they
-    have begun. Where `direct`, the model may answer at once instead. `images` are those among the files. `called` are
-    the tools that a small model may plan with.
+    - `skills` and `tools` are the listings that prompts contain; `names` are the selected skills, best first.
+    - `asked` are skills that the goal names, `certain` skills that a plan must use or give a reason why not, and
+      `required` skills that it must use. `skill_for` returns the best skill for a part of the goal.
+    - `called` are the tools that a small model may plan with.
+    - `schema` is the form of the run's answer, and `images` are the images among the files.
+    - `task` is the id of a sub-goal; `results` are the results of the tasks that it depends on.
+    - `earlier` sums up an earlier run or conversation. `fixed` are tasks that have begun and must stay in the plan.
+    - With `direct`, the model may answer the goal instead of planning it.
     """
 
     goal: str
@@ -93,175 +92,94 @@ class Brief:
     called: tuple[str, ...] = ()
 
     @property
+    def attempts(self) -> int:
+        """The number of answers that a model may give."""
+        return ATTEMPTS if self.task is None else _SUB_GOAL_ATTEMPTS
+
+    @property
+    def max_tasks(self) -> int:
+        """The number of tasks that the plan may have."""
+        return min(self.known.max_tasks, self.profile.most_tasks or self.known.max_tasks)
+
+    @property
     def sub_goals(self) -> bool:
         """Whether a task of the plan may be a goal itself."""
         return self.known.max_depth > 0
 
-    @property
+    @cached_property
     def repeats(self) -> bool:
-        """Whether the model is told that a task may be done in rounds: where the goal asks for that."""
+        """Whether the prompt explains rounds, because the goal asks for them."""
         return asks_for_rounds(self.goal)
 
-    @property
+    @cached_property
     def item_conditions(self) -> bool:
-        """Whether the model is told that a condition may read the item: where the goal tells some from others."""
-        return tells_items_apart(self.goal)
+        """Whether the prompt explains conditions on items, because the goal wants something done with some of many."""
+        return _ITEM_CONDITIONS.search(self.goal) is not None
 
-    @property
-    def attempts(self) -> int:
-        """How many answers a model may give."""
-        return ATTEMPTS if self.task is None else _ATTEMPTS_OF_SUB_GOALS
+    @cached_property
+    def candidates(self) -> Candidates:
+        """The skills and tools that the model chooses from."""
+        return Candidates(
+            self.goal,
+            self.names,
+            self.certain,
+            self.called,
+            self.skills,
+            self.tools,
+            self.known.tools,
+            self.profile,
+        )
 
-    @property
+    @cached_property
+    def must_use(self) -> tuple[str, ...]:
+        """The certain skills that the model is shown: a plan without them, and without a reason, is refused once."""
+        return tuple(name for name in self.certain if name in self.candidates.skills)
+
+    @cached_property
     def asked_plan(self) -> AskedPlan:
-        """The plan that a model is asked for."""
+        """The plan that the schema of the answer describes."""
         return AskedPlan(
             self.goal,
-            self.shown,
+            self.candidates.skills,
             self.max_tasks,
             sub_goals=self.sub_goals,
             unused=bool(self.must_use),
             direct=self.direct,
             repeats=self.repeats,
-            room=_CHAIN if self.functions or self.called else 1,
-            tools={name: self.known.tools[name] for name in self.called},
+            room=_CHAIN if self.called or self.candidates.functions else 1,
+            tools=self.candidates.tools,
         )
 
-    @property
-    def wanted(self) -> Wanted:
-        """What a plan by rule is made for."""
+    @cached_property
+    def judged_by(self) -> Known:
+        """What a plan may use; references quoted from the goal, answers and earlier results are plain text."""
+        texts = (self.goal, *self.answers, self.earlier, *(text for row in self.results for text in row.values()))
+        return replace(self.known, direct=self.direct, quoted=(*self.known.quoted, *filter(None, texts)))
+
+    @cached_property
+    def planned_goal(self) -> PlannedGoal:
+        """The goal for plans that are made or completed by rule."""
         notes = tuple(f"Note: {answer}" for answer in self.answers)
         best = self.names[0] if self.names else None
-        return Wanted(self.goal, best, self.skill_for, tuple(dict.fromkeys((*self.asked, *self.required))), notes)
-
-    @property
-    def judged_by(self) -> Known:
-        """What a plan may use; what it quotes from the goal, answers or earlier results refers to nothing."""
-        told = (self.goal, *self.answers, self.earlier, *(text for row in self.results for text in row.values()))
-        return replace(self.known, direct=self.direct, quoted=(*self.known.quoted, *filter(None, told)))
+        return PlannedGoal(self.goal, best, self.skill_for, tuple(dict.fromkeys((*self.asked, *self.required))), notes)
 
     def by_rule(self) -> RulePlan | None:
-        """The plan that needs no model, if there is one that can run and uses the skills it has to.
+        """Return the plan that needs no model, if it is valid and uses the skills that it must.
 
         A model that plans may find a place for a skill that the rule has none for.
         """
         if self.called:
-            return None  # no rule tells what to call a tool with
-        profile = replace(self.profile, simple_by_rule=False) if self.functions else self.profile
-        ruled = plan_by_rule(self.wanted, profile, self.known.max_tasks)
+            return None  # no rule says with which arguments to call a tool
+        profile = replace(self.profile, simple_by_rule=False) if self.candidates.functions else self.profile
+        ruled = plan_by_rule(self.planned_goal, profile, self.known.max_tasks)
         if ruled is None or problems(ruled.plan.to_dict(), self.judged_by):
             return None
         if self.profile.joins_results:
-            ruled = replace(ruled, plan=joined(ruled.plan))
+            ruled = replace(ruled, plan=with_joined_results(ruled.plan))
         must_use = self.required if self.profile.parts_by_rule else (*self.required, *self.must_use)
-        return ruled if not required.unused(ruled.plan, must_use) else None
-
-    @property
-    def max_tasks(self) -> int:
-        """How many tasks the plan may have."""
-        return min(self.known.max_tasks, self.profile.most_tasks or self.known.max_tasks)
-
-    @property
-    def functions(self) -> bool:
-        """Whether the skills for the goal are single functions, of which one sentence may need several in turn.
-
-        A line says all about such a skill.
-        """
-        texts = descriptions_of(self.skills, self.profile.candidates or 0).values() if self.names else ()
-        return bool(texts) and median(map(len, texts)) <= _LINE
-
-    @property
-    def material(self) -> Material | None:
-        """What the goal brings along, if the model has neither skills nor tools to choose from."""
-        return material_of(self.goal) if not self.shown and not self.called else None
-
-    @property
-    def examples(self) -> tuple[PlanExample, ...]:
-        """The examples that are shown: with tools, those that call some; for one thing, and functions, a chain.
-
-        For a goal with material, and without skills to choose from, those of goals with such material.
-        """
-        every = self.profile.examples
-        if self.called:
-            return tuple(example for example in every if example.tool_lines)
-        like = tuple(example for example in every if example.material and example.material == self.material)
-        if like:
-            return like
-        chained = self.functions and self.wanted.parts().simple
-        others = (example for example in every if not example.tool_lines and not example.material)
-        return tuple(example for example in others if bool(example.lines) == chained)
-
-    @property
-    def lines(self) -> dict[str, str]:
-        """A line of each skill among which the model is to choose; none where none is selected, or all are certain.
-
-        Functions that are certain may need others. The line of one whose name tells what it does is empty.
-        """
-        candidates = self.profile.candidates
-        if candidates is None or not (self.functions or set(self.names).difference(self.certain)):
-            return {}
-        if not self.functions:
-            return lines_of(self.skills, candidates, _LINE)
-        shown = lines_of(self.skills, self.profile.function_candidates or candidates, _LINE)
-        return {name: "" if _tells(name, line) else line for name, line in shown.items()}
-
-    @property
-    def tool_lines(self) -> tuple[str, ...]:
-        """A line of each tool that the model may plan with: its name, its parameters, what it does."""
-        about, tools = descriptions_of(self.tools, LIMIT), self.asked_plan.tools
-        return tuple(
-            f"{name}({cut(', '.join(offered_arguments(tools[name])), _ARGUMENTS)}): {cut(about.get(name, ''), _LINE)}"
-            for name in self.called
-        )
-
-    @property
-    def shown(self) -> tuple[str, ...]:
-        """The skills that the model is shown: those selected, or those among which it is to choose."""
-        return tuple(self.lines) or self.names[: self.profile.skills_shown]
-
-    @property
-    def must_use(self) -> tuple[str, ...]:
-        """The skills that the model is asked for again if its plan leaves them out without a reason."""
-        return tuple(name for name in self.certain if name in self.shown)
+        return None if required.unused(ruled.plan.to_dict(), must_use) else ruled
 
 
-def _tells(name: str, line: str) -> bool:
-    """Whether a function's name has several words, one of which its description has too."""
-    words = name.replace("_", "-").split("-")
-    return len(words) > 1 and not set(terms(" ".join(words))).isdisjoint(terms(line))
-
-
-def asks_for_rounds(goal: str) -> bool:
-    """Whether a goal speaks of doing something again, or until something holds."""
-    return _ROUNDS.search(goal) is not None
-
-
-def tells_items_apart(goal: str) -> bool:
-    """Whether a goal speaks of many things, and of a condition that holds for some of them."""
-    return _ITEMS_APART.search(goal) is not None
-
-
-def variables_of(brief: Brief) -> dict[str, Any]:
-    """The variables of the decomposer's templates."""
-    images = tuple({"path": image.path, "about": image.facts} for image in brief.images)
-    more = {"images": images, "tool_lines": brief.tool_lines, "material": brief.material}
-    return {key: value for key, value in more.items() if value} | {
-        "goal": brief.goal,
-        "skills": brief.skills,
-        "tools": brief.tools,
-        "names": brief.shown,
-        "lines": brief.lines,
-        "date": brief.date,
-        "most_tasks": brief.max_tasks,
-        "files": brief.files,
-        "answers": brief.answers,
-        "models": tuple(brief.known.models),
-        "schema": json.dumps(brief.schema, ensure_ascii=False) if brief.schema is not None else "",
-        "results": brief.results,
-        "sub_goals": brief.sub_goals,
-        "certain": brief.must_use,
-        "direct": brief.direct,
-        "repeats": brief.repeats,
-        "item_conditions": brief.item_conditions,
-        "fixed": tuple(json.dumps(task.to_dict(), ensure_ascii=False) for task in brief.fixed),
-    }
+def asks_for_rounds(text: str) -> bool:
+    """Whether a text asks for something to be repeated, or done until a condition holds."""
+    return _ROUNDS.search(text) is not None

@@ -1,4 +1,4 @@
-"""A change of a plan at rest: ask the model, check its answer, ask again with all faults, three times in all."""
+"""A change of a plan at rest: ask the model, judge its answer, ask again with all faults, at most three times."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from goalwright_planner.decompose import required
-from goalwright_planner.decompose.brief import ATTEMPTS, asks_for_rounds, variables_of
-from goalwright_planner.decompose.decompose import below
+from goalwright_planner.decompose.brief import ATTEMPTS, asks_for_rounds
+from goalwright_planner.decompose.prompt import CUT_OFF, again, below, variables_of
 from goalwright_planner.events import PlanRefused, PromptMade, Warned
 from goalwright_planner.model import Message, Request
 from goalwright_planner.plan import unused_skills
@@ -23,12 +23,10 @@ if TYPE_CHECKING:
     from goalwright_planner.plan.plan import Plan
     from goalwright_planner.prompting.prompts import Prompts
 
-_CUT_OFF = "the answer was cut off at the model's output limit; give a shorter change with fewer words"
-
 
 @dataclass(frozen=True, slots=True)
 class TaskState:
-    """How far a task is: its status, and its error or the beginning of its output."""
+    """The status of a task, with its error or the beginning of its output."""
 
     id: str
     status: str
@@ -42,9 +40,9 @@ class TaskState:
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """A plan at rest, without its grown tasks, and why it is to be changed.
+    """A plan at rest, without its grown tasks, and the reasons to change it.
 
-    This is change `number`; `left` more may follow it, and `budget` says what may still be spent, if that is limited.
+    This is change `number`; `left` more may follow. `budget` says how much may be spent, if that is limited.
     """
 
     plan: Plan
@@ -67,7 +65,7 @@ class Situation:
 
 @dataclass(frozen=True, slots=True)
 class Replanned:
-    """What came of an attempt to change a plan: a change, or why there is none."""
+    """The outcome of an attempt to change a plan: a change, or the reason why there is none."""
 
     change: Change | None
     note: str = ""
@@ -76,12 +74,11 @@ class Replanned:
 
 def variables(brief: Brief, situation: Situation) -> dict[str, Any]:
     """The variables of the replanner's template."""
-    tasks = [_json(task.to_dict()) for task in situation.plan.tasks]
     return {
         "goal": brief.goal,
-        "tasks": tasks,
+        "tasks": [json.dumps(task.to_dict(), ensure_ascii=False) for task in situation.plan.tasks],
         "synthesis": situation.plan.synthesis,
-        "states": [{"id": one.id, "status": one.status, "text": one.text} for one in situation.states],
+        "states": [{"id": state.id, "status": state.status, "text": state.text} for state in situation.states],
         "reasons": situation.reasons,
         "free": situation.free,
         "number": situation.number,
@@ -95,7 +92,7 @@ def variables(brief: Brief, situation: Situation) -> dict[str, Any]:
 
 
 def _repeats(brief: Brief, situation: Situation) -> bool:
-    """Whether the model is told of rounds: where the goal or a reason asks for them, or the plan has some."""
+    """Whether the prompt explains rounds: the goal or a reason asks for them, or the plan has some."""
     return (
         brief.repeats
         or any(task.repeat for task in situation.plan.tasks)
@@ -104,20 +101,24 @@ def _repeats(brief: Brief, situation: Situation) -> bool:
 
 
 async def replan(brief: Brief, situation: Situation, model: Model, prompts: Prompts, record: Recorder) -> Replanned:
-    """A valid change of the plan, or why there is none; the system message is the decomposer's, to the byte."""
-    given = variables(brief, situation)
-    record(PromptMade("replanner", None, given))
-    agent = brief.profile.agent("decomposer")
-    conversation: tuple[Message, ...] = (
-        Message("system", prompts.render(agent, "system", variables_of(brief))),
-        Message("user", below(brief.earlier, prompts.render("replanner", "user", given))),
+    """Return a valid change of the plan, or the reason why there is none.
+
+    The system message has the same bytes as the decomposer's, for the provider's cache.
+    """
+    prompt_variables = variables(brief, situation)
+    record(PromptMade("replanner", None, prompt_variables))
+    system = prompts.render(brief.profile.agent("decomposer"), "system", variables_of(brief))
+    user = below(brief.earlier, prompts.render("replanner", "user", prompt_variables))
+    request = Request(
+        (Message("system", system), Message("user", user)),
+        schema=change_schema(unused=bool(brief.must_use), repeats=prompt_variables["repeats"]),
+        role="replanner",
+        about=[situation.number, [[state.id, state.status] for state in situation.states]],
     )
-    about = [situation.number, [[state.id, state.status] for state in situation.states]]
     faults: tuple[str, ...] = ()
-    schema = change_schema(unused=bool(brief.must_use), repeats=given["repeats"])
     judge = _ChangeJudge(brief, situation)
     for attempt in range(1, ATTEMPTS + 1):
-        reply = await model.complete(Request(conversation, schema=schema, role="replanner", about=about))
+        reply = await model.complete(request)
         reading = judge.read(reply, attempt)
         if not reading.faults:
             if reading.repairs:
@@ -126,19 +127,17 @@ async def replan(brief: Brief, situation: Situation, model: Model, prompts: Prom
                 return Replanned(None, f"given up: {reading.give_up}", given_up=True)
             return Replanned(reading.change, "; ".join(situation.reasons))
         faults = record(PlanRefused(attempt, reading.faults, change=situation.number)).faults
-        conversation += (
-            Message("assistant", reply.text or "(an empty answer)"),
-            Message("user", prompts.render("replanner", "again", {"faults": faults})),
-        )
+        correction = prompts.render("replanner", "again", {"faults": faults})
+        request = replace(request, messages=(*request.messages, *again(reply, correction)))
     return Replanned(None, f"no valid change in {ATTEMPTS} answers; the last one's faults: {'; '.join(faults)}")
 
 
 @dataclass(slots=True)
 class _ChangeJudge:
-    """Reads the answers to one request for a change, in turn.
+    """Reads the successive answers to one request for a change.
 
-    A change that drops a skill which the user requires is refused each time. One that only drops a skill which was
-    selected with certainty is asked for again once, and kept: it counts if no later one can be made.
+    A change that drops a required skill is refused each time. A change that only drops a skill which was selected with
+    certainty is refused once, and kept: it counts if no later change is valid.
     """
 
     brief: Brief
@@ -147,38 +146,33 @@ class _ChangeJudge:
     _kept: ChangeReading | None = None
 
     def read(self, reply: Reply, attempt: int) -> ChangeReading:
-        """The change in a reply, and all its faults."""
+        """Return the change in a reply, and all its faults."""
         reading = self._with_required(self._reading(reply))
         if reading.faults and self._kept is not None and attempt == ATTEMPTS:
             return self._kept
-        missing = () if reading.give_up else self._dropped(reading.change)
-        if not missing or (not reading.faults and (self._asked or attempt == ATTEMPTS)):
+        dropped = () if reading.give_up else self._dropped(reading.change)
+        if not dropped or (not reading.faults and (self._asked or attempt == ATTEMPTS)):
             return reading
         self._asked = True
         self._kept = self._kept if reading.faults else reading
-        return replace(reading, faults=(*reading.faults, *map(self.brief.profile.shape.left_out, missing)))
-
-    def _with_required(self, reading: ChangeReading) -> ChangeReading:
-        """The change, with a fault for each skill that the user requires and that it drops."""
-        if reading.give_up or not self.brief.required:
-            return reading
-        plan = self.situation.plan
-        after = reading.change.applied(plan)
-        dropped = required.faults(after.to_dict(), required.lost(plan, after, self.brief.required))
-        return replace(reading, faults=(*reading.faults, *dropped.values())) if dropped else reading
+        return replace(reading, faults=(*reading.faults, *map(self.brief.profile.shape.left_out, dropped)))
 
     def _reading(self, reply: Reply) -> ChangeReading:
         if reply.cut_off:
-            return ChangeReading(Change(), faults=(_CUT_OFF,))
+            return ChangeReading(Change(), faults=(CUT_OFF.format("change"),))
         return read_change(reply.text, self.situation.plan, self.situation.begun, self.brief.judged_by)
 
-    def _dropped(self, change: Change) -> tuple[str, ...]:
-        """The skills that must be used, and that no task uses any more, without a reason."""
+    def _with_required(self, reading: ChangeReading) -> ChangeReading:
+        """Return the change, with a fault for each required skill that it drops."""
+        if reading.give_up or not self.brief.required:
+            return reading
         plan = self.situation.plan
-        others = [name for name in self.brief.must_use if name not in self.brief.required]
-        used = [name for name in others if unused_skills.used_in(plan.tasks, name)]
+        lost = required.lost(plan, reading.change.applied(plan), self.brief.required)
+        return replace(reading, faults=(*reading.faults, *(skill.fault for skill in lost)))
+
+    def _dropped(self, change: Change) -> tuple[str, ...]:
+        """The skills selected with certainty that the plan used, and that it drops without a reason."""
+        plan = self.situation.plan
+        certain = [name for name in self.brief.must_use if name not in self.brief.required]
+        used = [name for name in certain if unused_skills.used_in(plan.tasks, name)]
         return unused_skills.left_out(change.applied(plan).to_dict(), used)
-
-
-def _json(document: dict[str, Any]) -> str:
-    return json.dumps(document, ensure_ascii=False)

@@ -1,6 +1,6 @@
-"""Plans that need no model: a goal that is one thing is one task, and one that lists its parts has a task for each.
+"""Plans made by rule: a goal that is one thing is one task, and a goal that lists its parts has a task for each.
 
-For small models, which plan badly or not at all; the planning call is saved as well.
+Small models plan badly or not at all, and a rule saves the planning call.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SkillFor = Callable[[str], str | None]
 
 
 def no_skill(text: str) -> str | None:
-    """For plans without skills."""
+    """The `skill_for` of plans without skills."""
     return None
 
 
@@ -39,13 +39,13 @@ class RulePlan:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What a plan is made for: the goal, the best skill for all of it, and how to find the skill for a part.
+class PlannedGoal:
+    """A goal to plan, with the `best` skill for all of it and `skill_for` for its parts.
 
-    `asked` are the skills that must be used, `notes` are added to every instruction, and `rules` are the run's.
+    `asked` are the skills that must be used; `notes` are added to every instruction.
     """
 
-    goal: str
+    text: str
     best: str | None = None
     skill_for: SkillFor = no_skill
     asked: tuple[str, ...] = ()
@@ -53,60 +53,60 @@ class Wanted:
 
     def parts(self) -> GoalParts:
         """The goal's parts."""
-        return parts_of(self.goal)
+        return parts_of(self.text)
 
-    def lost(self, instructions: Iterable[str]) -> list[str]:
+    def missing(self, instructions: Iterable[str]) -> list[str]:
         """The words of the goal that no instruction has."""
-        return missing(self.goal, instructions)
+        return missing(self.text, instructions)
 
 
-def plan_by_rule(wanted: Wanted, profile: Profile, most: int) -> RulePlan | None:
-    """The plan for a goal that this kind of model is not asked about; None if the model plans it."""
+def plan_by_rule(goal: PlannedGoal, profile: Profile, max_tasks: int) -> RulePlan | None:
+    """Return the plan for a goal that this kind of model is not asked about; None if the model plans it."""
     if not (profile.simple_by_rule or profile.parts_by_rule or profile.certain_by_rule):
         return None
-    goal_parts = wanted.parts()
+    goal_parts = goal.parts()
     texts = [part.text for part in goal_parts.parts]
     by_parts = profile.parts_by_rule or (profile.certain_by_rule and goal_parts.certain)
-    if by_parts and 1 < len(texts) <= most and not wanted.lost(texts):
-        return RulePlan(plan_of_parts(goal_parts.parts, wanted), f"the goal lists {counted(len(texts), 'part')}")
+    if by_parts and 1 < len(texts) <= max_tasks and not goal.missing(texts):
+        return RulePlan(plan_of_parts(goal_parts.parts, goal), f"the goal lists {counted(len(texts), 'part')}")
     if profile.simple_by_rule and goal_parts.simple:
-        return RulePlan(whole_plan(wanted), "the goal is one task")
+        return RulePlan(whole_plan(goal), "the goal is one task")
     if profile.parts_by_rule:
-        return RulePlan(whole_plan(wanted), "the goal lists no parts, and a model of this size does not find any")
+        return RulePlan(whole_plan(goal), "the goal lists no parts, and a model of this size does not find any")
     return None
 
 
-def whole_plan(wanted: Wanted) -> Plan:
-    """A plan of one task, whose instruction is the whole goal."""
-    return Plan((task_of("t1", wanted.goal.strip(), wanted.best, (), wanted.notes),))
+def whole_plan(goal: PlannedGoal) -> Plan:
+    """Return a plan of one task, whose instruction is the whole goal."""
+    return Plan((task_of("t1", goal.text.strip(), goal.best, (), goal.notes),))
 
 
-def plan_of_parts(parts: Sequence[Part], wanted: Wanted) -> Plan:
-    """A plan with a task for each part; each has the skill that ranks best for it."""
-    skills = _with_asked([wanted.skill_for(part.text) for part in parts], wanted.asked)
+def plan_of_parts(parts: Sequence[Part], goal: PlannedGoal) -> Plan:
+    """Return a plan with a task for each part, each with the skill that ranks best for it."""
+    skills = _with_asked([goal.skill_for(part.text) for part in parts], goal.asked)
     return Plan(
         tuple(
-            task_of(f"t{at}", part.text, skill, tuple(f"t{before + 1}" for before in part.after), wanted.notes)
-            for at, (part, skill) in enumerate(zip(parts, skills, strict=True), start=1)
+            task_of(f"t{number}", part.text, skill, tuple(f"t{index + 1}" for index in part.after), goal.notes)
+            for number, (part, skill) in enumerate(zip(parts, skills, strict=True), start=1)
         )
     )
 
 
-def joined(plan: Plan) -> Plan:
-    """The plan, with several final results put below each other unless it says what to make of them."""
+def with_joined_results(plan: Plan) -> Plan:
+    """Return the plan, whose final results are joined without a model unless its synthesis says otherwise."""
     return replace(plan, joined=True) if plan.synthesis is None and len(plan.finals) > 1 else plan
 
 
 def task_of(task_id: str, text: str, skill: str | None, after: tuple[str, ...], notes: Sequence[str] = ()) -> Task:
-    """A task with a skill, or without one."""
+    """Return a task with or without a skill."""
     task = Task(task_id, "llm", title_of(text.rstrip(".。")), instruction=" ".join((text, *notes)), depends_on=after)
     return task if skill is None else replace(task, action_type="skill", name=skill)
 
 
 def _with_asked(skills: list[str | None], asked: Sequence[str]) -> list[str | None]:
-    """The skills of the parts, with those that must be used: a part without a skill gets one first."""
+    """Return the parts' skills with the skills that must be used, which replace missing ones first."""
     for name in asked:
         if name not in skills:
-            place = next((at for at, skill in enumerate(skills) if skill is None), 0)
-            skills[place] = name
+            index = next((index for index, skill in enumerate(skills) if skill is None), 0)
+            skills[index] = name
     return skills

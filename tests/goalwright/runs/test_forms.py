@@ -14,7 +14,7 @@ from goalwright.runs.runtime import Goalwright
 from goalwright.settings.settings import Settings
 from goalwright_planner.approvals import Answer as Allowed
 from goalwright_planner.decompose.brief import Brief
-from goalwright_planner.decompose.decompose import messages
+from goalwright_planner.decompose.prompt import messages
 from goalwright_planner.events import (
     CallFinished,
     CallStarted,

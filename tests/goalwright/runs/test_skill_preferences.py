@@ -183,7 +183,7 @@ async def test_no_change_of_a_plan_drops_a_required_skill(workspace: Path) -> No
         without = Plan.from_dict({"tasks": [{**broken, "id": "other"}]})
         with pytest.raises(InputError, match=f"no task uses the skill '{STYLE}' any more"):
             await runtime.resume(result.run_id, plan=PlanFile(without))
-    assert [one.faults for one in record.of(PlanRefused)] == [(required.fault(STYLE),)] * 3
+    assert [one.faults for one in record.of(PlanRefused)] == [(required.Unused(STYLE).fault,)] * 3
     assert [task.id for task in hand.plan.tasks] == ["broken", "style"]
     assert any("the plan was not changed" in text for text in result.warnings)
     assert (await replayed(workspace, rows(workspace))).drift == ()

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from goalwright_planner.decompose.brief import Brief
-from goalwright_planner.decompose.decompose import messages
 from goalwright_planner.decompose.judging import PlanJudge
+from goalwright_planner.decompose.prompt import messages
 from goalwright_planner.events import PlanMade
 from goalwright_planner.model import Reply, ToolSpec
 from goalwright_planner.plan.validate import Known
@@ -38,14 +38,14 @@ def asked(brief: Brief) -> str:
 
 
 def test_skills_in_doubt_stand_among_others_with_a_line_of_each() -> None:
-    assert DOUBTFUL.shown == tuple(NAMES[:12])
+    assert DOUBTFUL.candidates.skills == tuple(NAMES[:12])
     lines = [f"- {name}: Does {name} from start to end, with a template for the report, three" for name in NAMES[:12]]
     assert asked(DOUBTFUL).splitlines()[2:] == [f"{line}…" for line in lines]
 
 
 def test_one_certain_skill_beside_a_doubtful_one_has_to_be_used_all_the_same() -> None:
     brief = replace(DOUBTFUL, certain=("skill-0",))
-    assert (brief.must_use, len(brief.shown)) == (("skill-0",), 12)
+    assert (brief.must_use, len(brief.candidates.skills)) == (("skill-0",), 12)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_one_certain_skill_beside_a_doubtful_one_has_to_be_used_all_the_same() -
     ids=["certain", "none selected", "model that does not plan", "large model", "nothing listed"],
 )
 def test_otherwise_only_the_selected_ones_are_named(brief: Brief, shown: tuple[str, ...]) -> None:
-    assert (brief.shown, brief.lines) == (shown, {})
+    assert (brief.candidates.skills, brief.candidates.lines) == (shown, {})
 
 
 def test_a_goal_that_is_one_thing_is_still_one_task() -> None:
@@ -91,13 +91,13 @@ def test_a_function_whose_name_does_not_tell_what_it_does_has_a_line() -> None:
 
 
 def test_functions_that_are_certain_stand_among_those_they_may_need() -> None:
-    assert len(replace(FUNCTIONS, certain=FUNCTIONS.names).shown) == 20
+    assert len(replace(FUNCTIONS, certain=FUNCTIONS.names).candidates.skills) == 20
 
 
 def test_more_functions_are_shown_than_skills_with_a_line_each() -> None:
     skills = [Skill(f"get-{number}", "Get it by its ID.", f"/w/{number}/SKILL.md", "project") for number in range(99)]
     brief = replace(FUNCTIONS, skills=render([], skills), known=Known([skill.name for skill in skills]))
-    assert (len(brief.shown), len(DOUBTFUL.shown)) == (24, 12)
+    assert (len(brief.candidates.skills), len(DOUBTFUL.candidates.skills)) == (24, 12)
 
 
 @pytest.mark.parametrize(
@@ -106,13 +106,13 @@ def test_more_functions_are_shown_than_skills_with_a_line_each() -> None:
     ids=["none selected", "model that does not plan", "large model"],
 )
 def test_functions_make_no_difference_where_none_is_selected_or_none_are_offered(brief: Brief) -> None:
-    assert not brief.functions
-    assert not any(example.lines for example in brief.examples)
+    assert not brief.candidates.functions
+    assert not any(example.lines for example in brief.candidates.examples)
 
 
 def test_a_goal_that_lists_things_is_shown_the_same_examples_over_functions() -> None:
     brief = replace(FUNCTIONS, goal="Find the director of Ran, list his films, and write a note about each of them")
-    assert brief.examples == DOUBTFUL.examples
+    assert brief.candidates.examples == DOUBTFUL.candidates.examples
 
 
 async def test_a_chain_of_functions_need_not_repeat_the_goal() -> None:
@@ -128,12 +128,12 @@ async def test_a_chain_of_functions_need_not_repeat_the_goal() -> None:
 
 def test_a_goal_with_material_is_shown_one_like_it_where_there_are_no_skills_to_choose_from() -> None:
     brief = replace(DOUBTFUL, goal="Who is it?\napi_list: [{'name': 'rota', 'parameters': {'week': 'its number'}}]")
-    assert not any(example.material for example in brief.examples)
+    assert not any(example.material for example in brief.candidates.examples)
     alone = replace(brief, names=(), known=Known([]), skills="")
-    assert [example.material for example in alone.examples] == ["functions"]
+    assert [example.material for example in alone.candidates.examples] == ["functions"]
     tables = replace(alone, goal="Who borrowed three books?\nTables: members (id, name), loans (member_id, book_id)")
-    assert [example.material for example in tables.examples] == ["data"]
-    assert not any(example.material for example in replace(alone, goal="Who is on call?").examples)
+    assert [example.material for example in tables.candidates.examples] == ["data"]
+    assert not any(example.material for example in replace(alone, goal="Who is on call?").candidates.examples)
 
 
 def test_a_goal_with_material_is_planned_by_the_steps_towards_it() -> None:

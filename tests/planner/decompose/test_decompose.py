@@ -7,7 +7,8 @@ import json
 import pytest
 
 from goalwright_planner.decompose.brief import Brief
-from goalwright_planner.decompose.decompose import decompose, messages
+from goalwright_planner.decompose.decompose import decompose
+from goalwright_planner.decompose.prompt import messages
 from goalwright_planner.errors import PlanError
 from goalwright_planner.events import PlanMade, PlanRefused, PromptMade
 from goalwright_planner.model import Reply
@@ -64,7 +65,7 @@ async def test_planning_gives_up_after_three_attempts() -> None:
         await plan_with(model)
     assert len(model.asked) == 3
     assert caught.value.faults
-    assert "--model" in caught.value.hint
+    assert "choose a stronger model" in caught.value.hint
 
 
 async def test_an_empty_answer_is_asked_again() -> None:

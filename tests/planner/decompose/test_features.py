@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from goalwright_planner.decompose.brief import Brief
-from goalwright_planner.decompose.decompose import messages
+from goalwright_planner.decompose.prompt import messages
 from goalwright_planner.decompose.replan import Situation, variables
 from goalwright_planner.plan.plan import Plan
 from goalwright_planner.plan.repeat import Repeat

@@ -10,7 +10,7 @@ import pytest
 
 from goalwright_planner.decompose.brief import Brief
 from goalwright_planner.decompose.decompose import decompose
-from goalwright_planner.decompose.required import conditional_fault
+from goalwright_planner.decompose.required import Unused
 from goalwright_planner.errors import PlanError, SkillNotUsed
 from goalwright_planner.events import PlanMade, PlanRefused
 from goalwright_planner.plan.validate import Known
@@ -57,7 +57,9 @@ async def test_a_task_that_a_condition_may_leave_out_is_no_use(tasks: list[dict[
     first = {"tasks": [*WITHOUT["tasks"], *({**row, **task} for task in tasks)]}
     record, model = await planned(BRIEF, first, WITH)
     assert len(model.asked) == (1 if certain else 2)
-    assert [one.faults for one in record.of(PlanRefused)] == ([] if certain else [(conditional_fault("s"),)])
+    assert [one.faults for one in record.of(PlanRefused)] == (
+        [] if certain else [(Unused("s", conditional=True).fault,)]
+    )
     if not certain:
         with pytest.raises(SkillNotUsed, match="does not use the required skill 's' in every case"):
             await planned(BRIEF, first, first, first)
@@ -85,7 +87,7 @@ async def test_a_plan_with_faults_is_told_that_no_reason_excuses_a_required_skil
 async def test_a_skill_that_another_answer_used_is_required_of_the_last_one_too() -> None:
     with pytest.raises(SkillNotUsed, match="the last of 3 plans of scripted does not use the required skill 's'") as no:
         await planned(BRIEF, "no plan", WITHOUT, WITHOUT)
-    assert "say in the goal what it is for" in no.value.message
+    assert "choose a stronger model" in no.value.message
 
 
 async def test_other_faults_are_told_as_they_are() -> None:

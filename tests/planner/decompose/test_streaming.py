@@ -78,7 +78,7 @@ def test_it_does_not_depend_on_the_pieces() -> None:
         cuts = sorted(draw.sample(range(len(text)), 12))
         parts = [text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)]
         assert [task.id for part in parts for task in pieces.feed(part)] == found
-        assert all(isinstance(task, Task) for task in whole.found.values())
+        assert all(isinstance(task, Task) for task in whole.tasks.values())
 
 
 _TEXTS = ("plain", 'with "quotes" and \\ backslash', "[{]}", "ünï \u2028 😀", '{"tasks": [{"id": "no"}]}', "")

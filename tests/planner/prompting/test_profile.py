@@ -8,7 +8,8 @@ from dataclasses import replace
 import pytest
 
 from goalwright_planner.decompose.brief import Brief
-from goalwright_planner.decompose.decompose import decompose, messages
+from goalwright_planner.decompose.decompose import decompose
+from goalwright_planner.decompose.prompt import messages
 from goalwright_planner.events import PlanMade, Warned
 from goalwright_planner.plan.validate import Known, problems
 from goalwright_planner.prompting.profile import FULL, profile_of, profiles

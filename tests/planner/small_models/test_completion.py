@@ -9,7 +9,7 @@ from goalwright_planner.plan.task import Task
 from goalwright_planner.plan.validate import Known, problems
 from goalwright_planner.small_models.completion import completed
 from goalwright_planner.small_models.coverage import missing
-from goalwright_planner.small_models.rules import Wanted
+from goalwright_planner.small_models.rules import PlannedGoal
 
 GOAL = "Write a haiku about rain, list ten primes, then put both on a page in British English"
 
@@ -24,7 +24,7 @@ def task(number: int, instruction: str, *after: str, name: str | None = None) ->
 
 def whole(one: Plan, goal: str, most: int = 20) -> tuple[Plan, str]:
     """The completed plan, which can run and lost nothing, and what it says was put back."""
-    made, repairs = completed(one, Wanted(goal), most)
+    made, repairs = completed(one, PlannedGoal(goal), most)
     assert problems(made.to_dict(), Known(["poetry"])) == []
     assert missing(goal, [one.instruction for one in made.tasks]) == []
     return made, " ".join(repairs)
@@ -36,7 +36,7 @@ def test_a_plan_that_has_everything_is_left_alone() -> None:
         task(2, "Give a list of ten prime numbers"),
         task(3, "Put both on one page, in British English", "t1", "t2"),
     )
-    made, repairs = completed(given, Wanted(GOAL), 20)
+    made, repairs = completed(given, PlannedGoal(GOAL), 20)
     assert made is given
     assert repairs == ()
 
@@ -97,9 +97,9 @@ def test_a_plan_that_would_get_too_long_is_the_whole_goal() -> None:
 def test_arguments_count_and_questions_are_left_alone() -> None:
     call = Task("t1", "tool", name="sheet_read", arguments={"path": "pay.xlsx"})
     done = plan(call, task(2, "Sum up the pay", "t1"))
-    assert completed(done, Wanted("Sum up pay.xlsx"), 20) == (done, ())
+    assert completed(done, PlannedGoal("Sum up pay.xlsx"), 20) == (done, ())
     question = Plan((), clarification="Which?")
-    assert completed(question, Wanted(GOAL), 20) == (question, ())
+    assert completed(question, PlannedGoal(GOAL), 20) == (question, ())
 
 
 @pytest.mark.parametrize("given", ["Write a haiku", "x", "List ten primes, then put both on a page", GOAL])
@@ -118,7 +118,7 @@ def test_a_task_follows_what_its_part_of_the_goal_speaks_of() -> None:
 
 def test_tasks_that_the_plan_has_in_another_order_stay_as_they_are() -> None:
     given = plan(task(1, "Draft a welcome email", "t2"), task(2, "Write a subject line"))
-    assert completed(given, Wanted("Draft a welcome email, and a subject line for it"), 20) == (given, ())
+    assert completed(given, PlannedGoal("Draft a welcome email, and a subject line for it"), 20) == (given, ())
 
 
 def test_a_detail_of_several_parts_goes_into_each_of_their_tasks() -> None:
@@ -139,7 +139,7 @@ def test_the_plan_of_a_goal_that_brings_its_material_along_is_kept() -> None:
     rows = "; ".join(f"colour{number} costs{number} euros" for number in range(40))
     goal = f"Find the cheapest colour and write a letter to order it. The prices: {rows}"
     given = plan(task(1, "Find the cheapest colour"), task(2, "Write a letter that orders it", "t1"))
-    assert completed(given, Wanted(goal), 20) == (given, ())
+    assert completed(given, PlannedGoal(goal), 20) == (given, ())
 
 
 def test_a_plan_for_a_goal_with_material_is_left_as_the_model_made_it() -> None:
@@ -148,4 +148,4 @@ def test_a_plan_for_a_goal_with_material_is_left_as_the_model_made_it() -> None:
         "The actions you can take:\n1. go to {place}\n2. take {thing} from {place}\n3. wash {thing} at {place}"
     )
     given = plan(task(1, "take brush from shelf 2"), task(2, "wash brush at tap 1", "t1"), task(3, "put it down", "t2"))
-    assert completed(given, Wanted(goal), 20) == (given, ())
+    assert completed(given, PlannedGoal(goal), 20) == (given, ())

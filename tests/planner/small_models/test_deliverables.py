@@ -8,7 +8,7 @@ from goalwright_planner.plan.plan import Plan
 from goalwright_planner.plan.task import Task
 from goalwright_planner.small_models.parts import parts_of
 from goalwright_planner.small_models.references import deliverables
-from goalwright_planner.small_models.rules import Wanted, plan_of_parts
+from goalwright_planner.small_models.rules import PlannedGoal, plan_of_parts
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ from goalwright_planner.small_models.rules import Wanted, plan_of_parts
     ],
 )
 def test_what_a_later_task_does_not_take_up_belongs_in_the_answer(goal: str, kept: set[str]) -> None:
-    assert deliverables(plan_of_parts(parts_of(goal).parts, Wanted(goal))) == kept
+    assert deliverables(plan_of_parts(parts_of(goal).parts, PlannedGoal(goal))) == kept
 
 
 def test_what_a_tool_gave_does_not() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from goalwright_planner.plan.validate import Known, problems
 from goalwright_planner.prompting.profile import FULL, profile_of, profiles
-from goalwright_planner.small_models.rules import Wanted, plan_by_rule
+from goalwright_planner.small_models.rules import PlannedGoal, plan_by_rule
 
 if TYPE_CHECKING:
     from goalwright_planner.plan.plan import Plan
@@ -23,7 +23,7 @@ def skill_for(text: str) -> str | None:
     return next((name for word, name in {"haiku": "poetry", "DNS": "networks"}.items() if word in text), None)
 
 
-def plan(wanted: Wanted, most: int = 20) -> Plan:
+def plan(wanted: PlannedGoal, most: int = 20) -> Plan:
     made = plan_by_rule(wanted, SMALL, most)
     assert made is not None
     assert problems(made.plan.to_dict(), Known(["poetry", "networks", "best", "asked"])) == []
@@ -31,7 +31,7 @@ def plan(wanted: Wanted, most: int = 20) -> Plan:
 
 
 def test_each_part_is_a_task_with_the_skill_that_ranks_for_it() -> None:
-    tasks = plan(Wanted(LISTED, "best", skill_for)).tasks
+    tasks = plan(PlannedGoal(LISTED, "best", skill_for)).tasks
     assert [(task.id, task.action_type, task.name, task.depends_on) for task in tasks] == [
         ("t1", "skill", "poetry", ()),
         ("t2", "skill", "networks", ()),
@@ -41,44 +41,47 @@ def test_each_part_is_a_task_with_the_skill_that_ranks_for_it() -> None:
 
 
 def test_one_thing_is_one_task_with_the_whole_goal_and_the_best_skill() -> None:
-    (task,) = plan(Wanted("  Write a haiku about rain\n", "best", skill_for)).tasks
+    (task,) = plan(PlannedGoal("  Write a haiku about rain\n", "best", skill_for)).tasks
     assert (task.name, task.instruction, task.title) == ("best", "Write a haiku about rain", "Write a haiku about rain")
-    (task,) = plan(Wanted("Write a haiku about rain")).tasks
+    (task,) = plan(PlannedGoal("Write a haiku about rain")).tasks
     assert (task.action_type, task.name) == ("llm", None)
 
 
 def test_a_goal_without_plain_parts_is_one_task_for_a_model_that_finds_none() -> None:
     goal = "Write a story about a cat, a dog and a mouse"
-    (task,) = plan(Wanted(goal)).tasks
+    (task,) = plan(PlannedGoal(goal)).tasks
     assert task.instruction == goal
-    assert plan_by_rule(Wanted(goal), PLANNER, 20) is None
+    assert plan_by_rule(PlannedGoal(goal), PLANNER, 20) is None
 
 
 def test_skills_that_must_be_used_are() -> None:
-    names = [task.name for task in plan(Wanted(LISTED, "asked", skill_for, ("asked",))).tasks]
+    names = [task.name for task in plan(PlannedGoal(LISTED, "asked", skill_for, ("asked",))).tasks]
     assert names == ["poetry", "networks", "asked"]
     both = "Write a haiku and explain DNS"
-    assert [task.name for task in plan(Wanted(both, "asked", skill_for, ("asked",))).tasks] == ["asked", "networks"]
+    assert [task.name for task in plan(PlannedGoal(both, "asked", skill_for, ("asked",))).tasks] == [
+        "asked",
+        "networks",
+    ]
 
 
 def test_answers_to_questions_are_in_every_instruction() -> None:
-    tasks = plan(Wanted(LISTED, notes=("Note: in German",))).tasks
+    tasks = plan(PlannedGoal(LISTED, notes=("Note: in German",))).tasks
     assert all(task.instruction.endswith("Note: in German") for task in tasks)
 
 
 def test_more_parts_than_tasks_allowed_are_one_task() -> None:
-    (task,) = plan(Wanted(LISTED), most=2).tasks
+    (task,) = plan(PlannedGoal(LISTED), most=2).tasks
     assert task.instruction == LISTED
 
 
 def test_a_model_that_plans_is_asked_unless_the_goals_own_words_leave_no_doubt() -> None:
-    assert plan_by_rule(Wanted("Write a poem about tea and a song about rain"), PLANNER, 20) is None
-    assert plan_by_rule(Wanted("Explain how tides work"), PLANNER, 20) is not None
-    made = plan_by_rule(Wanted(LISTED), PLANNER, 20)
+    assert plan_by_rule(PlannedGoal("Write a poem about tea and a song about rain"), PLANNER, 20) is None
+    assert plan_by_rule(PlannedGoal("Explain how tides work"), PLANNER, 20) is not None
+    made = plan_by_rule(PlannedGoal(LISTED), PLANNER, 20)
     assert made is not None
-    assert made.plan == plan(Wanted(LISTED))
-    assert plan_by_rule(Wanted(LISTED), FULL, 20) is None
-    assert plan_by_rule(Wanted("Explain how tides work"), FULL, 20) is None
+    assert made.plan == plan(PlannedGoal(LISTED))
+    assert plan_by_rule(PlannedGoal(LISTED), FULL, 20) is None
+    assert plan_by_rule(PlannedGoal("Explain how tides work"), FULL, 20) is None
 
 
 @pytest.mark.parametrize(
