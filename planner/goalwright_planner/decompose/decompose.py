@@ -64,12 +64,13 @@ async def decompose(
             if event.repairs:
                 record(Warned(f"the plan was repaired: {summary(event.repairs)}"))
             return event.plan
+        faults = event.faults
         if early is not None and attempt == 1:
             begun = early.could_begin(reply.text)
-        variables = {"faults": list(event.faults)} | ({"fixed": begun} if begun else {})
+        variables = {"faults": list(faults)} | ({"fixed": begun} if begun else {})
         correction = prompts.render(brief.profile.agent("decomposer"), "again", variables)
         request = replace(request, messages=(*request.messages, *again(reply, correction)))
-    raise _no_plan(brief, model, event.faults, verdict)
+    raise _no_plan(brief, model, faults, verdict)
 
 
 def _first_request(brief: Brief, prompts: Prompts) -> Request:
