@@ -55,7 +55,7 @@ def _unknown_price(names: Sequence[str]) -> UnknownPrice:
         f"the {plural(len(names), 'price', 'prices')} of {', '.join(names)} {plural(len(names), 'is', 'are')} "
         "unknown, so that a limit on cost cannot hold",
         hint=f'give the price in your config.toml: [prices] "{names[0]}" = {{ input = 1.00, output = 4.00 }}, in US '
-        f"dollars per million tokens; or set allow_unknown_cost, which counts {_ASSUMED}",
+        f"dollars per million tokens; or set allow_unknown_cost = true there, which counts {_ASSUMED}",
         models=names,
     )
 

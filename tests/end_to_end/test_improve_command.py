@@ -209,7 +209,7 @@ def test_a_budget_of_tokens_counts_over_all_steps(folder: Path, serve: Serve, go
     assert len(server.calls) * 1_500 <= 40_000
     assert "of 40,000 tokens" in ran.err
     assert "the prompt of the next call may take" in ran.err
-    assert "raise --max-tokens to continue, and resume" in ran.err
+    assert "raise --max-tokens to continue, with --resume" in ran.err
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

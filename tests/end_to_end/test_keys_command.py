@@ -52,7 +52,7 @@ def test_a_key_is_set_from_stdin_listed_without_its_value_and_removed(goalwright
     assert KEY not in made.out + made.err + listed.out + both.out
     assert goalwright("keys", "remove", "openai").status == 0
     gone = goalwright("keys", "remove", "openai")
-    assert (gone.status, "no key of openai is kept" in gone.err) == (2, True)
+    assert (gone.status, "no key of openai is stored" in gone.err) == (2, True)
     assert "No key is kept" in goalwright("keys", "list").err
 
 
@@ -96,8 +96,8 @@ def test_a_file_that_others_can_read_stops_a_run_and_doctor_says_why(
     goalwright("keys", "set", "openai", stdin=KEY)
     (own_home / ".config" / "goalwright" / "providers.key").chmod(0o644)
     ran = goalwright("run", GOAL, cwd=workspace)
-    assert (ran.status, "can be read by others" in ran.err) == (4, True)
-    assert "can be read by others" in goalwright("doctor", cwd=workspace).out
+    assert (ran.status, "can be read by other users" in ran.err) == (4, True)
+    assert "can be read by other users" in goalwright("doctor", cwd=workspace).out
 
 
 def test_without_a_terminal_the_error_says_the_choices(

@@ -168,9 +168,13 @@ class Improver:
         try:
             self._budget.check()
         except BudgetSpent as whole:
-            hint = f"{whole.hint}, and resume: runs that ended are not paid for again"
             return BudgetSpent(
-                whole.message, hint=hint, limit=whole.limit, reason=step.reason, cost=step.cost, tokens=step.tokens
+                whole.message,
+                hint=f"{whole.hint}, and resume: runs that ended are not paid for again",
+                limit=whole.limit,
+                reason=step.reason,
+                cost=step.cost,
+                tokens=step.tokens,
             )
         return step
 

@@ -27,11 +27,14 @@ def hint_for(error: GoalwrightError) -> str:
 
     match error:
         case BudgetSpent(limit="max_cost" | "max_tokens" as limit):
-            return error.hint.replace(limit, f"--{limit.replace('_', '-')}")
-        case UnknownPrice(models=[_, *_]):
-            return error.hint.replace("set allow_unknown_cost", "pass --allow-unknown-cost")
-        case KeyRefused() | UnknownModel() | RequestRefused() | ContentRefused():
-            return error.hint.replace("another model", "another model with --model")
+            return f"raise --{limit.replace('_', '-')} to continue"
+        case UnknownPrice(models=[model, *_]):
+            return (
+                f'give the price in your config.toml: [prices] "{model}" = {{ input = 1.00, output = 4.00 }}, in US '
+                "dollars per million tokens; or pass --allow-unknown-cost, which counts $15 per million"
+            )
+        case KeyRefused() | UnknownModel() | RequestRefused() | ContentRefused() if error.hint:
+            return f"{error.hint} (--model NAME)"
         case PlanError() if error.hint:
             return "try a stronger model with --model, state the goal more plainly, or write a plan and use --plan"
         case RecipeExists():

@@ -1,13 +1,15 @@
-"""The litellm adapter, the only code that knows litellm: planner.model's port on one side, providers on the other.
+"""The litellm adapter, the only code that knows litellm: it implements the planner's `Model`.
 
-Imports goalwright.settings and the packages below goalwright. Start with litellm_model.py.
+Imports goalwright.settings and the packages below goalwright. Start with model.py.
 
-litellm_model.py   a model behind the port; litellm is imported late, because that takes seconds
-litellm_errors.py  litellm's exceptions mapped to those of planner.errors
-connections.py     litellm's connections, closed once nothing uses them
-capabilities.py    which response formats and tools a model accepts, remembered between runs
-prices.py          what a model charges, how long its answers can be, and the tokens of a prompt
-http_limits.py     how much a provider may send; litellm_texts.py bounds what litellm searches of it
-keys.py            which provider needs which variable; stored_keys.py and keyring.py, keys that `goalwright keys` keeps
-prompted_tools.py  tools described in the prompt, for models without tool calls
+model.py            a model behind litellm: requests and replies in litellm's form
+lifecycle.py        imports litellm late, since that takes seconds, and closes its connections
+errors.py           litellm's exceptions mapped to those of planner.errors
+capabilities.py     which response formats and tools a model accepts, remembered between runs
+prices.py           the price of a model and the length of its answers
+estimates.py        the tokens of a text, for providers that report no usage
+http_limits.py      limits on the size of responses
+keys.py             the environment variables with providers' keys
+stored_keys.py      keys stored by `goalwright keys`; keyring.py, the system's keyring
+prompted_tools.py   tools described in the prompt, for models without tool calls
 """

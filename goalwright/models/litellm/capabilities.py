@@ -1,4 +1,4 @@
-"""What each model supports, remembered so that a refused request is paid for only once."""
+"""Remembers which response formats, tools and images a model supports, so that it refuses a request only once."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _DAYS = 14
 
 @dataclass(slots=True)
 class Capability:
-    """The best response format that a model supports, and whether it supports tools and images.
+    """The best response format that a model supports, and whether it supports tools, images and streaming.
 
-    `streams` is never saved. Whether it takes `images` is not known at first; only that it has refused some is saved.
+    `streams` is never saved. `images` is None until it is known; only a refusal is saved.
     """
 
     format: str = "json_schema"
@@ -29,28 +29,28 @@ class Capability:
     refused_images: bool = False
 
     def refuse_images(self) -> None:
-        """Note that the model does not take images."""
+        """Note that the model does not accept images."""
         self.images, self.refused_images = False, True
 
     def step_down(self) -> bool:
-        """Fall back to the next simpler format; returns whether there was one."""
-        place = _FORMATS.index(self.format)
-        if place + 1 == len(_FORMATS):
+        """Switch to the next simpler format; return False if there is none."""
+        index = _FORMATS.index(self.format)
+        if index + 1 == len(_FORMATS):
             return False
-        self.format = _FORMATS[place + 1]
+        self.format = _FORMATS[index + 1]
         return True
 
 
 class Capabilities:
-    """Capabilities by model and address, cached in a file that may disappear at any time."""
+    """The capabilities of models by name and address, cached in a file."""
 
     def __init__(self, path: Path | None = None) -> None:
         self._path = path
-        self._known: dict[str, Capability] = {}
+        self._capabilities: dict[str, Capability] = {}
 
     def of(self, key: str) -> Capability:
-        """What is known about a model; full support is assumed until a request is refused."""
-        if key not in self._known:
+        """The capabilities of a model; full support is assumed until a request is refused."""
+        if key not in self._capabilities:
             row = self._read().get(key)
             capability = Capability()
             if isinstance(row, dict) and time.time() - float(row.get("at", 0)) < _DAYS * 86_400:
@@ -58,23 +58,23 @@ class Capabilities:
                 capability.tools = row.get("tools") is not False
                 if row.get("images") is False:
                     capability.refuse_images()
-            self._known[key] = capability
-        return self._known[key]
+            self._capabilities[key] = capability
+        return self._capabilities[key]
 
     def save(self, key: str) -> None:
-        """Save what was just learnt about a model."""
+        """Save the capabilities of a model."""
         if self._path is None:
             return
-        capability = self._known[key]
+        capability = self._capabilities[key]
         row = {"format": capability.format, "tools": capability.tools, "at": int(time.time())}
         if capability.refused_images:
             row["images"] = False
         rows = self._read() | {key: row}
-        with suppress(OSError):  # without the cache, the next run finds out again
+        with suppress(OSError):  # without the cache, the next run tries again
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            scratch = self._path.with_suffix(f".{time.monotonic_ns()}")
-            scratch.write_text(json.dumps(rows), encoding="utf-8")
-            scratch.replace(self._path)
+            draft = self._path.with_suffix(f".{time.monotonic_ns()}")
+            draft.write_text(json.dumps(rows), encoding="utf-8")
+            draft.replace(self._path)
 
     def _read(self) -> dict[str, Any]:
         if self._path is None:

@@ -1,7 +1,7 @@
-"""The tokens of a text without a tokenizer, for what a provider does not report.
+"""Estimates the tokens of a text without a tokenizer, for calls whose provider reports no usage.
 
-Meant to be too high rather than too low: on prose in 17 languages, code, JSON and tables it is 1.0 to 2.5 times what
-the tokenizers of OpenAI (cl100k, o200k) and Anthropic count, whichever counts most; a test measures it.
+Estimates are rather too high than too low: on prose in 17 languages, code, JSON and tables they are 1.0 to 2.5 times
+the largest count of OpenAI's (cl100k, o200k) and Anthropic's tokenizers; a test measures it.
 """
 
 from __future__ import annotations
@@ -17,76 +17,76 @@ if TYPE_CHECKING:
 
     from goalwright_planner.model import Request, ToolCall
 
-# A sixteenth is added: Finnish and Polish words are long, and their parts rare.
+# A sixteenth is added: Finnish and Polish words are long and have rare parts.
 _MARGIN = 16
-# What a provider adds to a message, and to the offer of tools.
+# The tokens that a provider adds to a message, and for tools.
 _PER_MESSAGE, _FOR_TOOLS = 8, 600
-# No call has this many tokens.
+# More tokens than any call can have.
 _MOST_TOKENS = 10**9
 
-# Each match is a token: three letters of a word, two capitals or digits, a sign, a line break, a gap. A single space
-# belongs to the word behind it, unless the word before is of a script that tokenizers know little of.
+# Each match is a token: three letters of a word, two capitals or digits, a sign, a line break, several spaces. A single
+# space belongs to the next word, unless the previous one is in a script that tokenizers have few tokens for.
 _ASCII = re.compile(
     r"[A-Z][a-z]{1,2}|[a-z]{1,3}|[A-Z]{1,2}|[0-9]{1,2}|\s{2,}|[^\S ]|(?<=[^\x00-\x7f]) "
     r"|[!-/:-@\[-`{-~\x00-\x08\x0e-\x1f\x7f]"
 )
-# Letters that take at most one token, and characters that take two on average; any other takes one for each byte.
+# Cyrillic letters take at most one token, East Asian characters two on average; others take one per byte.
 _CYRILLIC = re.compile(r"[\u0400-\u052f]")
 _EAST_ASIAN = re.compile(r"[\u3000-\u9fff\uac00-\ud7a3\uff00-\uffef]")
-_REST = re.compile(r"[^\x00-\x7f\u0400-\u052f\u3000-\u9fff\uac00-\ud7a3\uff00-\uffef]+")
+_OTHERS = re.compile(r"[^\x00-\x7f\u0400-\u052f\u3000-\u9fff\uac00-\ud7a3\uff00-\uffef]+")
 
 
-# Matches are counted in texts of up to this many characters, and in so many pieces of longer ones: nothing else runs
-# meanwhile, and eight million characters took a second.
-_WHOLE, _PIECES = 2**18, 64
+# Longer texts are sampled in 64 pieces: counting blocks the event loop, and eight million characters take a second.
+_MAX_COUNTED, _PIECES = 2**18, 64
 
 
 def text_tokens(text: str) -> int:
-    """About how many tokens a text has, rather too many than too few; no tokenizer makes more than one of a byte."""
-    tokens = _matches(text) if len(text) <= _WHOLE else _sampled(text)
+    """Estimate the tokens of a text, at most one per byte."""
+    tokens = _matches(text) if len(text) <= _MAX_COUNTED else _sampled(text)
     return min(tokens + tokens // _MARGIN, len(text.encode("utf-8", "replace")))
 
 
 def _matches(text: str) -> int:
     tokens = len(_ASCII.findall(text))
     if not text.isascii():
-        rest = "".join(_REST.findall(text)).encode("utf-8", "replace")
-        tokens += len(_CYRILLIC.findall(text)) + 2 * len(_EAST_ASIAN.findall(text)) + len(rest)
+        others = "".join(_OTHERS.findall(text)).encode("utf-8", "replace")
+        tokens += len(_CYRILLIC.findall(text)) + 2 * len(_EAST_ASIAN.findall(text)) + len(others)
     return tokens
 
 
 def _sampled(text: str) -> int:
-    """The matches of a long text, by those in pieces of it, equally far apart, from its beginning to its end."""
-    size = _WHOLE // _PIECES
-    apart = (len(text) - size) / (_PIECES - 1)
-    found = sum(_matches(text[at : at + size]) for at in (round(number * apart) for number in range(_PIECES)))
-    return -(-found * len(text) // _WHOLE)
+    """Estimate the matches of a long text from evenly spaced pieces."""
+    size = _MAX_COUNTED // _PIECES
+    step = (len(text) - size) / (_PIECES - 1)
+    starts = (round(number * step) for number in range(_PIECES))
+    matches = sum(_matches(text[start : start + size]) for start in starts)
+    return -(-matches * len(text) // _MAX_COUNTED)
 
 
 def prompt_tokens(request: Request) -> int:
-    """About how many tokens a request's prompt has."""
+    """Estimate the tokens of a request's prompt."""
     return text_tokens(_prompt(request)) + _overhead(request)
 
 
 def most_prompt_tokens(request: Request) -> int:
-    """An upper bound of the prompt's tokens, at once: no tokenizer makes more than one of a byte."""
+    """An upper bound of the prompt's tokens, available at once: one per byte."""
     return len(_prompt(request).encode("utf-8", "replace")) + _overhead(request)
 
 
 def sound(usage: Usage) -> Usage:
-    """The usage, with 0 for impossible figures: negative, not whole, not finite."""
+    """The usage, with 0 for impossible values: negative, fractional or infinite."""
     calls, prompt, completion, cached, estimated = map(
         _count,
         (usage.calls, usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens, usage.estimated_calls),
     )
-    right = Usage(calls, prompt, completion, min(cached, prompt), min(estimated, calls))
-    return usage if right == usage else right
+    valid = Usage(calls, prompt, completion, min(cached, prompt), min(estimated, calls))
+    return usage if valid == usage else valid
 
 
 def completed(usage: Usage, request: Request, answer: str, total: object = 0) -> Usage:
-    """The usage of one call, with estimates for what its provider did not report, or said to be 0.
+    """The usage of one call, with estimates for values that its provider did not report, or reported as 0.
 
-    An empty answer has no tokens. `total` is what the provider says of prompt and answer together, if that is all.
+    An empty answer has no tokens. `total` is the reported sum of prompt and answer, which may be all there is.
     """
     usage, total = sound(usage), _count(total)
     is_complete = usage.prompt_tokens and (usage.completion_tokens or not answer)
@@ -100,12 +100,12 @@ def completed(usage: Usage, request: Request, answer: str, total: object = 0) ->
 
 
 def broken(request: Request, received: str) -> Usage:
-    """What a call took that broke off: what was sent, and what of its answer had come."""
+    """The estimated usage of a call that broke off, from its prompt and the received part of its answer."""
     return Usage(1, prompt_tokens(request), text_tokens(received), 0, 1)
 
 
 def answer_text(text: str, calls: Iterable[ToolCall]) -> str:
-    """All that a model wrote: its text, and the calls of tools that it asks for."""
+    """The whole output of a model: its text and its tool calls."""
     return "\n".join([text, *(f"{call.name} {call.arguments}" for call in calls)]).strip("\n")
 
 
@@ -122,7 +122,7 @@ def _overhead(request: Request) -> int:
 
 def _prompt(request: Request) -> str:
     parts = [answer_text(message.content, message.tool_calls) for message in request.messages]
-    offered: list[object] = [[tool.name, tool.description, tool.parameters] for tool in request.tools]
+    schemas: list[object] = [[tool.name, tool.description, tool.parameters] for tool in request.tools]
     if request.schema is not None:
-        offered.append(request.schema)
-    return "\n".join([*parts, *(json.dumps(what, ensure_ascii=False, default=str) for what in offered)])
+        schemas.append(request.schema)
+    return "\n".join([*parts, *(json.dumps(schema, ensure_ascii=False, default=str) for schema in schemas)])

@@ -1,10 +1,10 @@
-"""The keyring of the system, by the program that the system has for it.
+"""The system's keyring, used through its command-line program.
 
-    macOS   security      comes with the system
-    Linux   secret-tool   of libsecret, for the keyrings of GNOME, KDE and others
+    macOS   security      part of the system
+    Linux   secret-tool   part of libsecret, for the keyrings of GNOME, KDE and others
 
-A program instead of a package: there is nothing to install on macOS, nothing to import for those who keep no key, and
-no plug-in of another package sees one. A key goes to it through a pipe, never in its arguments, which others can see.
+A program needs no dependency and no import, and no plug-in of another package can read the keys. Keys are passed
+through a pipe, since other users can see the arguments of a process.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from pathlib import Path
 
 _SERVICE = "goalwright"
 _TIMEOUT = 30.0  # seconds: it may ask the user to unlock it
-_LARGEST = 10_000
+_MAX_OUTPUT = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class Keyring:
-    """A keyring; what it cannot do, because it is locked or not running, it answers with None or False."""
+    """A keyring; if it is locked or not running, its methods return None or False."""
 
     program: str
 
@@ -33,13 +33,13 @@ class Keyring:
     def get(self, provider: str) -> str | None:
         """The key of a provider; None if there is none."""
         if self._is_security:
-            said = self._run("find-generic-password", "-s", _SERVICE, "-a", provider, "-w")
+            output = self._run("find-generic-password", "-s", _SERVICE, "-a", provider, "-w")
         else:
-            said = self._run("lookup", "service", _SERVICE, "account", provider)
-        return said.strip() or None if said is not None else None
+            output = self._run("lookup", "service", _SERVICE, "account", provider)
+        return output.strip() or None if output is not None else None
 
     def set(self, provider: str, key: str) -> bool:
-        """Keep a key in place of an earlier one; returns whether it can be read back."""
+        """Store a key, replacing an earlier one; return whether it can be read back."""
         if self._is_security:
             self._run("-i", stdin=f'add-generic-password -U -s {_SERVICE} -a {provider} -w "{key}"\n')
         else:
@@ -48,24 +48,24 @@ class Keyring:
         return self.get(provider) == key
 
     def remove(self, provider: str) -> None:
-        """Forget the key of a provider."""
+        """Remove the key of a provider."""
         if self._is_security:
             self._run("delete-generic-password", "-s", _SERVICE, "-a", provider)
         else:
             self._run("clear", "service", _SERVICE, "account", provider)
 
     def _run(self, *arguments: str, stdin: str = "") -> str | None:
-        """What the program prints; None if it fails."""
+        """Run the program and return its output; None if it fails."""
         try:
-            done = subprocess.run(
+            process = subprocess.run(
                 [self.program, *arguments], input=stdin, capture_output=True, text=True, timeout=_TIMEOUT, check=False
             )
         except (OSError, subprocess.SubprocessError, UnicodeError):
             return None
-        return done.stdout[:_LARGEST] if done.returncode == 0 else None
+        return process.stdout[:_MAX_OUTPUT] if process.returncode == 0 else None
 
 
 def find() -> Keyring | None:
-    """The keyring's program, if the system has one; a folder of PATH that depends on the current one does not count."""
+    """The system's keyring, if it has a program for it; relative folders in PATH are ignored."""
     program = shutil.which("security" if sys.platform == "darwin" else "secret-tool")
     return Keyring(program) if program and Path(program).is_absolute() else None

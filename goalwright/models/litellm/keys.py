@@ -1,4 +1,4 @@
-"""Which provider needs which key, known without loading litellm: a missing one is told before a run is opened.
+"""The environment variables with providers' keys, listed here so that a missing one is reported without loading litellm.
 
 `tests/goalwright/models/litellm/test_keys.py` compares this list with litellm's own.
 """
@@ -12,7 +12,7 @@ from goalwright_skills.text.nearest import guess
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# One of the variables is enough.
+# Any one of a provider's variables is enough.
 KEYS: Mapping[str, tuple[str, ...]] = {
     "ai21": ("AI21_API_KEY",),
     "anthropic": ("ANTHROPIC_API_KEY",),
@@ -37,24 +37,24 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "voyage": ("VOYAGE_API_KEY",),
     "xai": ("XAI_API_KEY",),
 }
-# Providers without a key of that kind, so that a mistyped name can be told from a rare one.
+# Providers without such a key; any other provider counts as mistyped if its name is close to a listed one.
 OTHERS = (
     "azure", "azure_ai", "bedrock", "databricks", "github", "github_copilot", "hosted_vllm", "huggingface",
     "litellm_proxy", "llamafile", "lm_studio", "ollama", "ollama_chat", "perplexity", "sagemaker", "vertex_ai",
     "watsonx",
 )  # fmt: skip
-_LIKE = 0.75
+_SIMILAR = 0.75
 
 
 def missing_key(model: str, env: Mapping[str, str]) -> tuple[str, ...]:
-    """The variables of which a model's provider needs one, if none is set; empty if one is, or nothing is known."""
+    """The variables that could hold a model's key if none of them is set; empty if one is, or the provider is unlisted."""
     provider, slash, _ = model.partition("/")
     keys = KEYS.get(provider, ()) if slash else ()
     return () if any(env.get(key, "").strip() for key in keys) else keys
 
 
 def mistyped(model: str) -> str:
-    """The provider that was probably meant where a model's name begins with one that is unknown; else empty."""
+    """The listed provider that a model's unlisted one is probably a misspelling of; else empty."""
     provider, slash, _ = model.partition("/")
     providers = (*KEYS, *OTHERS)
-    return guess(provider.lower(), providers, cutoff=_LIKE) if slash and provider not in providers else ""
+    return guess(provider.lower(), providers, cutoff=_SIMILAR) if slash and provider not in providers else ""

@@ -28,10 +28,9 @@ def without_tools(request: Request) -> Request:
     """The request with its tools described in the prompt, and earlier calls and results as plain messages."""
     plain = [_plain(message) for message in request.messages]
     if request.tools and request.may_call_tools:
-        first = next(place for place, message in enumerate(plain) if message.role == "user")
-        plain[first] = msgspec.structs.replace(
-            plain[first], content=plain[first].content + _RULES + _described(request.tools)
-        )
+        first = next(index for index, message in enumerate(plain) if message.role == "user")
+        content = plain[first].content + _RULES + _description(request.tools)
+        plain[first] = msgspec.structs.replace(plain[first], content=content)
     return replace(request, messages=tuple(plain), tools=())
 
 
@@ -48,7 +47,7 @@ def with_calls(reply: Reply, request: Request) -> Reply:
     return msgspec.structs.replace(reply, text="", tool_calls=(call,), finish="tool_calls")
 
 
-def _described(tools: Sequence[ToolSpec]) -> str:
+def _description(tools: Sequence[ToolSpec]) -> str:
     rows = [{"name": tool.name, "description": tool.description, "parameters": tool.parameters} for tool in tools]
     return "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
 

@@ -1,7 +1,7 @@
-"""Providers' keys that the user keeps with `goalwright keys`: in the system's keyring where there is one, else in a file.
+"""Providers' keys stored by `goalwright keys`: in the system's keyring if there is one, else in a file.
 
-The environment beats them. They never enter a bundle, a record or a tool: once loaded they are variables such as
-OPENAI_API_KEY, which all of these leave out, and the file's name ends in `.key`, which no tool may read.
+Keys in the environment override them. They never enter a bundle, a record or a tool: once loaded they are variables such
+as OPENAI_API_KEY, which all of these omit, and no tool may read a file whose name ends in `.key`.
 """
 
 from __future__ import annotations
@@ -28,30 +28,30 @@ if TYPE_CHECKING:
     from goalwright.models.litellm.keyring import Keyring
 
 Place = Literal["keyring", "file"]
-_LARGEST = 200_000
+_MAX_FILE = 200_000
 LONGEST_KEY = 4_000
-# Without what a keyring's program would have to quote.
+# Without characters that the keyring's program needs quoted.
 _KEY = re.compile(r"[!#-\[\]-~]{8,4000}")
 
 
 @dataclass(frozen=True, slots=True)
 class KeyStore:
-    """The kept keys; its file says where each one is, and holds those that no keyring took."""
+    """The stored keys; the file lists all of them, and holds those that are not in the keyring."""
 
     path: Path
     keyring: Keyring | None
 
     @classmethod
     def of(cls, env: Mapping[str, str]) -> Self:
-        """The user's own."""
+        """The key store of the user."""
         return cls(_file(env), keyring.find())
 
     def kept(self) -> dict[str, Place]:
-        """The providers that have a key, each with its place."""
+        """The providers with a stored key, each with its place."""
         return {name: "file" if "key" in row else "keyring" for name, row in self._rows().items()}
 
     def get(self, provider: str) -> str | None:
-        """The key of a provider; None if there is none, or its keyring does not give it."""
+        """The key of a provider; None if there is none, or the keyring does not return it."""
         row = self._rows().get(provider)
         if row is None:
             return None
@@ -59,14 +59,14 @@ class KeyStore:
         return key if isinstance(key, str) and _KEY.fullmatch(key) else None
 
     def counts(self, provider: str, env: Mapping[str, str]) -> bool:
-        """Whether the kept key of a provider is the one in use: the environment has no other."""
+        """Whether the stored key of a provider is in use, since the environment has no other."""
         return not is_set(provider, env) or env.get(KEYS[provider][0]) == self.get(provider)
 
     def set(self, provider: str, key: str) -> Place:
-        """Keep a key in place of an earlier one; returns where it is."""
+        """Store a key, replacing an earlier one; return its place."""
         if not _KEY.fullmatch(key):
             raise InputError(
-                f"this is not a key: a key has 8 to {LONGEST_KEY:,} letters, digits and signs, and no space in it",
+                f"this is not a key: a key has 8 to {LONGEST_KEY:,} letters, digits and signs, and no spaces",
                 hint="copy it again from the provider's page",
             )
         in_keyring = self.keyring is not None and self.keyring.set(provider, key)
@@ -74,10 +74,10 @@ class KeyStore:
         return "keyring" if in_keyring else "file"
 
     def remove(self, provider: str) -> Place:
-        """Forget a key; returns where it was."""
+        """Remove a key; return its place."""
         place = self.kept().get(provider)
         if place is None:
-            raise InputError(f"no key of {provider} is kept", hint="`goalwright keys list` shows those that are")
+            raise InputError(f"no key of {provider} is stored", hint="`goalwright keys list` shows the stored keys")
         if place == "keyring" and self.keyring is not None:
             self.keyring.remove(provider)
         self._change(provider, None)
@@ -87,21 +87,21 @@ class KeyStore:
         if not os.path.lexists(self.path):
             return {}
         try:
-            found = self.path.lstat()
-            if stat.S_ISREG(found.st_mode) and (found.st_mode & 0o077 or os.getuid() not in (0, found.st_uid)):
-                what = f"{self.path} can be read by others, so the keys in it are not used"
-                raise SetupError(what, hint=f"run `chmod 600 {self.path}`, and have the providers replace these keys")
-            rows = dict(json.loads(untrusted_files.read_text(self.path, _LARGEST))["keys"])
+            status = self.path.lstat()
+            if stat.S_ISREG(status.st_mode) and (status.st_mode & 0o077 or os.getuid() not in (0, status.st_uid)):
+                message = f"{self.path} can be read by other users, so its keys are not used"
+                raise SetupError(message, hint=f"run `chmod 600 {self.path}`, and replace these keys at the providers")
+            rows = dict(json.loads(untrusted_files.read_text(self.path, _MAX_FILE))["keys"])
         except (OSError, ValueError, KeyError, TypeError) as error:
             hint = "remove the file, then set the keys again with `goalwright keys set`"
             raise SetupError(f"{self.path} cannot be read: {type(error).__name__}", hint=hint) from error
         return {name: row for name, row in rows.items() if name in KEYS and isinstance(row, dict)}
 
     def _change(self, provider: str, row: Mapping[str, str] | None) -> None:
-        """Replace the file by one with this row, or without the provider; nobody else can ever read it."""
+        """Replace the provider's row, or remove it; other users can never read the new file."""
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with file_lock.hold(self.path.with_suffix(".lock")):
-            rows = {name: kept for name, kept in self._rows().items() if name != provider}
+            rows = {name: other for name, other in self._rows().items() if name != provider}
             rows |= {provider: dict(row)} if row is not None else {}
             draft = self.path.with_name(f".{os.getpid()}-{self.path.name}")
             with suppress(FileNotFoundError):
@@ -113,8 +113,8 @@ class KeyStore:
 
 
 def load(env: MutableMapping[str, str]) -> None:
-    """Put the kept keys into an environment, unless it has one of the same provider."""
-    if not os.path.lexists(_file(env)):  # most users keep none
+    """Add the stored keys to an environment, except for providers that already have a key there."""
+    if not os.path.lexists(_file(env)):  # most users have none
         return
     store = KeyStore.of(env)
     for provider in store.kept():
@@ -132,10 +132,10 @@ def is_set(provider: str, env: Mapping[str, str]) -> bool:
 
 
 def checked_provider(name: str) -> str:
-    """The name of a provider as goalwright knows it; raises InputError if it has no key of one part."""
+    """The normalized name of a provider; raises InputError if goalwright does not know a single variable for its key."""
     provider = name.strip().lower()
     if provider in KEYS:
         return provider
     near = guess(provider, tuple(KEYS))
-    meant = f"did you mean {near}?" if near else "its variables can be set in the environment"
-    raise InputError(f"no key can be kept for {name[:60]!r}; providers are: {', '.join(KEYS)}", hint=meant)
+    hint = f"did you mean {near}?" if near else "set its variables in the environment"
+    raise InputError(f"no key can be stored for {name[:60]!r}; providers are: {', '.join(KEYS)}", hint=hint)

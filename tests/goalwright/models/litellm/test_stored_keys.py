@@ -72,7 +72,7 @@ def test_a_key_is_kept_in_a_file_that_only_its_owner_can_read(file_store: KeySto
     assert file_store.remove("openai") == "file"
     assert (file_store.kept(), file_store.get("openai")) == ({}, None)
     assert KEY not in file_store.path.read_text(encoding="utf-8")
-    with pytest.raises(InputError, match="no key of openai is kept"):
+    with pytest.raises(InputError, match="no key of openai is stored"):
         file_store.remove("openai")
 
 
@@ -85,7 +85,7 @@ def test_no_tool_may_read_the_file_even_where_the_home_is_the_workspace(file_sto
 def test_a_file_that_others_can_read_is_refused(file_store: KeyStore, mode: int) -> None:
     file_store.set("openai", KEY)
     file_store.path.chmod(mode)
-    with pytest.raises(SetupError, match="can be read by others") as caught:
+    with pytest.raises(SetupError, match="can be read by other users") as caught:
         file_store.get("openai")
     assert "chmod 600" in caught.value.hint
 
@@ -173,7 +173,7 @@ def test_a_kept_key_chooses_the_model_and_is_redacted_and_left_out_of_bundles(
 
 def test_a_provider_is_known_by_its_name_in_any_case_or_guessed() -> None:
     assert checked_provider("OpenAI") == "openai"
-    with pytest.raises(InputError, match="no key can be kept for 'opnai'") as caught:
+    with pytest.raises(InputError, match="no key can be stored for 'opnai'") as caught:
         checked_provider("opnai")
     assert caught.value.hint == "did you mean openai?"
     assert set(KEYS) >= {"openai", "anthropic", "mistral"}

@@ -119,12 +119,16 @@ def _check_cost(max_cost: float | None, *, yes: bool) -> None:
 async def _improved(improver: Improver, mode: OutputMode) -> Improvement:
     """Improve the skill; if it is interrupted, the program exits here."""
     from goalwright.evaluation.improve.improve import Interrupted
+    from goalwright_planner.errors import BudgetSpent
     from goalwright.interfaces.cli.commands.batches.run import stop_on_signals
 
     stop_on_signals(improver)
     try:
         async with improver.goalwright:
             return await improver.improve()
+    except BudgetSpent as error:
+        hint = f"{hint_for(error)}, with --resume: runs that ended are not paid for again"
+        raise BudgetSpent(error.message, hint=hint) from error
     except Interrupted as error:
         status = error.exit_status
         output.say_error(error.message, hint_for(error), code=error.code, status=status, as_json=mode.as_json)
