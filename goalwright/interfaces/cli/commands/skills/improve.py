@@ -119,8 +119,8 @@ def _check_cost(max_cost: float | None, *, yes: bool) -> None:
 async def _improved(improver: Improver, mode: OutputMode) -> Improvement:
     """Improve the skill; if it is interrupted, the program exits here."""
     from goalwright.evaluation.improve.improve import Interrupted
-    from goalwright_planner.errors import BudgetSpent
     from goalwright.interfaces.cli.commands.batches.run import stop_on_signals
+    from goalwright_planner.errors import BudgetSpent
 
     stop_on_signals(improver)
     try:
