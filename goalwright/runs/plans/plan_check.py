@@ -1,18 +1,19 @@
-"""Checks the text of a plan while a person writes it: every fault with its line, or else the plan."""
+"""Checks the text of a plan while a person edits it: the plan, or every fault with its line."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import yaml
 
 from goalwright.runs.plans.plan_file import load
-from goalwright.runs.plans.plan_nodes import PlanNodes, id_of, pairs
-from goalwright.runs.plans.plan_outline import OutlinedTask, outline
+from goalwright.runs.plans.plan_nodes import PlanNodes, pairs
 from goalwright.runs.plans.plan_text import is_editable
 from goalwright_planner.plan.plan import Plan
+from goalwright_planner.reading.normal_form import right_key
 from goalwright_planner.reading.plan_answer import read_plan
 from goalwright_skills.text.nesting import is_too_deep
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 _NUMBER = re.compile(r"^task number (\d+)")
 _NAMED = re.compile(r"^(?:task(?: id)?|the id) '([^']*)'")
 _CIRCLE = re.compile(r"in a circle: (\S+) →")
-# Which key of a task a fault is about, by words in the fault.
+# The key of a task that a fault is about, by words in the fault.
 _KEYS = (
     ("'repeat", "repeat"), ("'when'", "when"), ("'for_each'", "for_each"), ("'width'", "width"), ("'first'", "first"),
     (".status>>", "when"), (".count>>", "when"),
@@ -34,8 +35,21 @@ _KEYS = (
 
 
 @dataclass(frozen=True, slots=True)
+class OutlinedTask:
+    """A task of a plan that may have faults, with its first and last line."""
+
+    id: str
+    title: str
+    action_type: str
+    name: str
+    depends_on: tuple[str, ...]
+    line: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
 class PlanFault:
-    """One fault, with the line of the text where it is, and the id of the task that it is about, if it is about one."""
+    """A fault, its line, and the id of the task that it is about."""
 
     line: int
     message: str
@@ -44,10 +58,10 @@ class PlanFault:
 
 @dataclass(frozen=True, slots=True)
 class PlanCheck:
-    """A plan that can run, if there are no faults; `goal` is the one that the text names.
+    """A valid plan, or its faults; `goal` is the goal in the text.
 
-    `tasks` are those that can be read, faults or not; None if the text is no document at all. If it is `editable`,
-    the changes of `plan_text` can be made to it.
+    `tasks` are the tasks that can be read; None if the text cannot be parsed. `editable` says whether `plan_text` can
+    edit it.
     """
 
     plan: Plan | None
@@ -58,30 +72,31 @@ class PlanCheck:
     editable: bool = False
 
     def to_dict(self) -> dict[str, Any]:
-        """The check as JSON."""
+        """Return the check as JSON."""
         return {
             "plan": self.plan.to_dict() if self.plan is not None else None,
             "goal": self.goal,
             "faults": [{"line": fault.line, "message": fault.message, "task": fault.task} for fault in self.faults],
             "repairs": list(self.repairs),
-            "tasks": [task.to_dict() for task in self.tasks] if self.tasks is not None else None,
+            "tasks": [asdict(task) for task in self.tasks] if self.tasks is not None else None,
             "editable": self.editable,
         }
 
 
 def check(text: str, known: Known) -> PlanCheck:
-    """Read a plan in YAML or JSON and find everything that is wrong with it."""
+    """Read a plan in YAML or JSON and find all its faults."""
     try:
         document = load(text)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        what = str(getattr(error, "problem", None) or error).splitlines()[0]
-        return PlanCheck(None, (PlanFault(mark.line + 1 if mark else 1, f"this is neither YAML nor JSON: {what}"),))
+        problem = str(getattr(error, "problem", None) or error).splitlines()[0]
+        return PlanCheck(None, (PlanFault(mark.line + 1 if mark else 1, f"this is neither YAML nor JSON: {problem}"),))
     except RecursionError:
         return PlanCheck(None, (PlanFault(1, "the plan is nested too deeply to be read"),))
     reading = read_plan(document, known)
-    nodes = None if is_too_deep(document) else PlanNodes.of(text)
-    tasks, editable = outline(reading.document, nodes), is_editable(nodes, document)
+    too_deep = is_too_deep(document)
+    nodes = None if too_deep else PlanNodes.of(text)
+    tasks, editable = _outline(reading.document, nodes), not too_deep and is_editable(document)
     if reading.faults:
         lines = _Lines(nodes)
         faults = tuple(PlanFault(lines.of(fault), fault, lines.task_of(fault)) for fault in reading.faults)
@@ -91,31 +106,58 @@ def check(text: str, known: Known) -> PlanCheck:
     return PlanCheck(Plan.from_dict(reading.document), (), goal, reading.repairs, tasks, editable)
 
 
+def _outline(document: Any, nodes: PlanNodes | None) -> tuple[OutlinedTask, ...]:
+    """Return the tasks of a document in normal form that have an id."""
+    rows = document.get("tasks") if isinstance(document, Mapping) else None
+    if not isinstance(rows, list):
+        return ()
+    lines = [(1, 1)] * len(rows)
+    if nodes is not None and len(nodes.tasks) == len(rows):
+        lines = [(nodes.line(node.start_mark.index), nodes.line(nodes.end(node))) for node in nodes.tasks]
+    tasks = [_outlined(row, *span) for row, span in zip(rows, lines, strict=True) if isinstance(row, Mapping)]
+    return tuple(task for task in tasks if task.id)
+
+
+def _outlined(row: Mapping[str, Any], line: int, end: int) -> OutlinedTask:
+    needs = row.get("depends_on")
+    depends_on = tuple(dict.fromkeys(filter(None, map(_text, needs if isinstance(needs, list) else ()))))
+    texts = {key: _text(row.get(key)) for key in ("id", "title", "action_type", "name")}
+    return OutlinedTask(**texts, depends_on=depends_on, line=line, end=end)
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _id_of(node: yaml.Node) -> str | None:
+    return next((str(value.value) for key, value in pairs(node) if right_key(key.value) == "id"), None)
+
+
 class _Lines:
-    """Where the tasks of a plan and their keys stand in its text."""
+    """The lines of a plan's tasks and their keys."""
 
     def __init__(self, nodes: PlanNodes | None) -> None:
         self._tasks = nodes.tasks if nodes is not None else []
-        self._by_id = {id_of(node): node for node in self._tasks}
+        self._by_id = {_id_of(node): node for node in self._tasks}
         self._top = nodes.key.start_mark.line + 1 if nodes is not None and nodes.key is not None else 1
 
     def of(self, fault: str) -> int:
-        """The line that a fault is about, as far as its words tell."""
+        """Return the line that a fault is about, as far as its words tell."""
         node = self._node(fault)
         if node is None:
             return self._top
-        wanted = next((key for words, key in _KEYS if words in fault), "id")
-        line = next((key.start_mark.line for key, _ in pairs(node) if key.value == wanted), node.start_mark.line)
+        name = next((key for words, key in _KEYS if words in fault), "id")
+        line = next((key.start_mark.line for key, _ in pairs(node) if key.value == name), node.start_mark.line)
         return int(line) + 1
 
     def task_of(self, fault: str) -> str | None:
-        """The id of the task that a fault is about."""
+        """Return the id of the task that a fault is about."""
         node = self._node(fault)
-        return id_of(node) if node is not None else None
+        return _id_of(node) if node is not None else None
 
     def _node(self, fault: str) -> yaml.Node | None:
         if number := _NUMBER.match(fault):
-            at = int(number[1]) - 1
-            return self._tasks[at] if at < len(self._tasks) else None
+            index = int(number[1]) - 1
+            return self._tasks[index] if index < len(self._tasks) else None
         named = _NAMED.match(fault) or _CIRCLE.search(fault)
         return self._by_id.get(named[1]) if named is not None else None

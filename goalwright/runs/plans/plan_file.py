@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from goalwright_planner.plan.validate import Known
 
 _LARGEST = 20_000_000
+WIDTH = 100  # of lines in YAML
 _FIX = "fix the plan and run it again"
 
 
@@ -73,7 +74,7 @@ def dump(plan: Plan, form: str, goal: str = "") -> str:
     as_json = json.dumps(document, ensure_ascii=False, indent=2) + "\n"
     if form == "json":
         return as_json
-    as_yaml = yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
+    as_yaml = yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=WIDTH)
     try:
         return as_yaml if load(as_yaml) == document else as_json
     except yaml.YAMLError:

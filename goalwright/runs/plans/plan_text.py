@@ -1,393 +1,376 @@
-"""Changes to the text of a plan that leave everything else in it as it is.
+"""Edits the text of a plan file: adds, renames, links and removes tasks, and keeps comments.
 
-Each is made where the parser found what it is about, and the new text is read again: unless it says what it said
-before, and the change, nothing is changed.
+YAML is edited with ruamel's round trip, JSON with the standard library. The same edit is made to the parsed document,
+and the new text must parse to the same; otherwise the edit is refused.
 """
 
 from __future__ import annotations
 
+import copy
+import io
 import json
 import re
-from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import yaml
+from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
+from ruamel.yaml.error import YAMLError
+from ruamel.yaml.scalarstring import FoldedScalarString, LiteralScalarString, ScalarString
+from ruamel.yaml.tokens import CommentToken
 
-from goalwright.runs.plans.plan_file import load
-from goalwright.runs.plans.plan_nodes import PlanNodes, id_of, keyed, pairs, walk
+from goalwright.runs.plans.plan_file import WIDTH, load
+from goalwright.runs.plans.plan_nodes import PlanNodes
 from goalwright_planner.plan.references import renamed
 from goalwright_planner.plan.task_id import PLANNED
-from goalwright_planner.reading.normal_form import normal_form
+from goalwright_planner.reading.normal_form import TASK_LISTS, normal_form, right_key
 from goalwright_skills.errors import InputError
 from goalwright_skills.text.nesting import is_too_deep
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+# Changes the tasks in a list; raises if it cannot.
+Edit = Callable[[list[Any]], None]
 
-_PLAIN = re.compile(r"[A-Za-z_][\w-]*", re.ASCII)
 _BOM = "\ufeff"
-_BY_HAND = "change the text itself"
-_NOT_HERE = "this change cannot be made by a button here"
-_NEW = {"title": "A new task", "action_type": "llm", "instruction": "Say what to do."}
+_EDIT_TEXT = "edit the text of the plan"
+_FIRST_ITEM = re.compile(r"^[ ]*[^\s#-][^\n]*:[ ]*\n(?:[ ]*#[^\n]*\n|[ ]*\n)*([ ]*)-([ ]+)\S", re.MULTILINE)
+_JSON_INDENT = re.compile(r"^[\[{]\n([ \t]+)")
+_NEW_TASK = {"title": "A new task", "action_type": "llm", "instruction": "Say what to do."}
 
 
-def is_editable(nodes: PlanNodes | None, document: Any) -> bool:
-    """Whether these changes can be made to a plan, which has these nodes and comes to this document."""
-    if nodes is None or nodes.shares or not isinstance(document, dict | list | None):
+def is_editable(document: Any) -> bool:
+    """Return whether the tasks of a parsed plan can be edited."""
+    if not isinstance(document, dict | list | None):
         return False
-    rows = _rows(nodes, document)
-    is_list = isinstance(rows, list) and len(rows) == len(nodes.tasks)
-    return is_list and all(isinstance(node, yaml.MappingNode) for node in nodes.tasks)
+    rows = _task_list(document)
+    return isinstance(rows, list) and all(isinstance(row, Mapping) for row in rows)
 
 
 def add_task(text: str, depends_on: Sequence[str] = ()) -> tuple[str, str]:
-    """The text with another task behind all others, and its id."""
-    change = _Change(text)
-    for one in depends_on:
-        change.place(one)
-    known = {id_of(node) for node in change.tasks}
-    number = len(known) + 1
-    while (made := f"task-{number}") in known:
-        number += 1
-    task = {"id": made, **_NEW} | ({"depends_on": list(depends_on)} if depends_on else {})
-    change.add(task)
-    return change.made(), made
+    """Add a task after all others; returns the new text and the task's id."""
+    rows = _task_list(_parsed(text)) or []
+    ids = {_id(row) for row in rows}
+    new_id = next(name for number in range(len(ids) + 1, 2 * len(ids) + 3) if (name := f"task-{number}") not in ids)
+
+    def add(tasks: list[Any]) -> None:
+        for name in depends_on:
+            _find(tasks, name)
+        dependencies = {"depends_on": _flow(tasks, depends_on)} if depends_on else {}
+        tasks.append({"id": new_id, **_NEW_TASK, **dependencies})
+
+    return _with_edges(_edited(text, add), _edges(_parsed(text)) | {new_id: list(depends_on)}), new_id
 
 
-def rename_task(text: str, task: str, to: str) -> str:
-    """The text with another id for a task, also where others depend on it or refer to it."""
-    change = _Change(text)
-    at = change.place(task)
-    if not PLANNED.fullmatch(to) or to in map(id_of, change.tasks):
-        raise InputError(f"{to!r} cannot be the id of another task", hint="use a free one of letters, digits, - and _")
-    change.rename(at, task, to)
-    return change.made({task: to})
+def rename_task(text: str, task: str, new_id: str) -> str:
+    """Change the id of a task, also in dependencies and references."""
+
+    def rename(tasks: list[Any]) -> None:
+        row = _find(tasks, task)
+        if not PLANNED.fullmatch(new_id) or new_id in map(_id, tasks):
+            raise InputError(
+                f"{new_id!r} cannot be the id of another task", hint="use a free one of letters, digits, - and _"
+            )
+        row[_key(row, "id")] = _same_style(row[_key(row, "id")], new_id)
+        for other in tasks:
+            for key in other:
+                waits = right_key(str(key)) == "depends_on"
+                other[key] = _with_id(other[key], task, new_id) if waits else _with_reference(other[key], task, new_id)
+
+    def rename_in_synthesis(document: Any) -> None:
+        if isinstance(document, dict) and "synthesis" in document:
+            document["synthesis"] = _with_reference(document["synthesis"], task, new_id)
+
+    ids = {task: new_id}
+    expected = {ids.get(name, name): [ids.get(n, n) for n in needs] for name, needs in _edges(_parsed(text)).items()}
+    return _with_edges(_edited(text, rename, rename_in_synthesis), expected)
 
 
 def link_task(text: str, task: str, to: str) -> str:
-    """The text in which a task depends on another one too."""
-    change = _Change(text)
-    at = change.place(task)
-    change.place(to)
-    change.relink(at, [one for one in change.needs(at) if one != to] + [to])
-    return change.made()
+    """Make a task depend on another one."""
+
+    def link(tasks: list[Any]) -> None:
+        _find(tasks, to)
+        _add_dependency(_find(tasks, task), to, tasks)
+
+    edges = _edges(_parsed(text))
+    return _with_edges(_edited(text, link), edges | {task: [*edges.get(task, ()), to]})
 
 
 def unlink_task(text: str, task: str, to: str) -> str:
-    """The text in which a task no longer depends on another one."""
-    change = _Change(text)
-    at = change.place(task)
-    change.relink(at, [one for one in change.needs(at) if one != to])
-    return change.made()
+    """Remove a dependency of a task."""
+
+    def unlink(tasks: list[Any]) -> None:
+        _drop_dependency(_find(tasks, task), to)
+
+    edges = _edges(_parsed(text))
+    expected = edges | {task: [name for name in edges.get(task, ()) if name != to]}
+    return _with_edges(_edited(text, unlink), expected)
 
 
 def remove_task(text: str, task: str) -> str:
-    """The text without a task, and without its id where others depend on it."""
-    change = _Change(text)
-    at = change.place(task)
-    for other, needs in change.edges.items():
-        if task in needs and other != task:
-            change.relink(change.place(other), [one for one in needs if one != task])
-    change.remove(at)
-    return change.made()
+    """Remove a task, and its id from the dependencies of others."""
+
+    def unlink(tasks: list[Any]) -> None:
+        for other in tasks:
+            _drop_dependency(other, task)
+
+    def remove(tasks: list[Any]) -> None:
+        tasks.remove(_find(tasks, task))
+
+    document = _parsed(text)
+    edges = {name: [n for n in needs if n != task] for name, needs in _edges(document).items() if name != task}
+    tasks = _task_list(document)
+    removed = _find(tasks, task)
+    index = next(number for number, row in enumerate(tasks) if row is removed)
+    unlinked = _edited(text, unlink) if any(task in needs for needs in _edges(document).values()) else text
+    cut = _without_lines(unlinked, index)
+    unlink(tasks)
+    remove(tasks)
+    changed = cut if cut is not None and _same(_parsed(cut), document) else _edited(unlinked, remove)
+    return _with_edges(changed, edges)
 
 
-@dataclass(slots=True)
-class _Change:
-    """A change while it is made: what to put where in the text, and the document that this must come to.
-
-    Its `text` has plain line ends meanwhile, and no mark of its byte order before it, which is in `head`.
-    """
-
-    text: str
-    head: str = field(init=False)
-    line_end: str = field(init=False)
-    nodes: PlanNodes = field(init=False)
-    document: Any = field(init=False)
-    edges: dict[str, list[str]] = field(init=False)
-    places: dict[str | None, list[int]] = field(default_factory=dict)
-    splices: list[tuple[int, int, str]] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.head = _BOM if self.text.startswith(_BOM) else ""  # the parser does not count it
-        self.text = self.text.removeprefix(_BOM)
-        self.line_end = "\r\n" if "\r\n" in self.text else "\n"
-        self.text = self.text.replace("\r\n", "\n")
-        if self.text and not self.text.endswith("\n"):
-            self.text += "\n"
-        document = _read(self.text)  # first, since it refuses what nests too deeply
-        found = PlanNodes.of(self.text)
-        if found is None or not is_editable(found, document):
-            raise InputError("the tasks of this plan cannot be changed by a button", hint=_BY_HAND)
-        self.nodes, self.document, self.edges = found, document, _edges(document)
-        for at, node in enumerate(found.tasks):
-            self.places.setdefault(id_of(node), []).append(at)
-
-    @property
-    def tasks(self) -> list[yaml.Node]:
-        return self.nodes.tasks
-
-    @property
-    def rows(self) -> Any:
-        return _rows(self.nodes, self.document)
-
-    def place(self, task: str) -> int:
-        """Which of the tasks has an id."""
-        found = self.places.get(task, [])
-        if len(found) != 1:
-            raise InputError(f"no single task of the plan has the id {task!r}", hint=_BY_HAND)
-        return found[0]
-
-    def needs(self, at: int) -> list[str]:
-        """What a task depends on."""
-        return self.edges[id_of(self.tasks[at]) or ""]
-
-    def put(self, start: int, end: int, text: str) -> None:
-        self.splices.append((start, end, text))
-
-    def add(self, task: Mapping[str, Any]) -> None:
-        listed, key = self.nodes.listed, self.nodes.key
-        self._put_row(dict(task))
-        if listed is not None and listed.value and isinstance(listed, yaml.SequenceNode):
-            last = listed.value[-1]
-            if listed.flow_style:
-                self._put_behind(last, task)
-            else:
-                self._put_lines(last, _lines(task, listed.start_mark.column))
-        elif isinstance(listed, yaml.SequenceNode) and _is_flow(self.nodes.root):
-            self.put(listed.start_mark.index + 1, listed.end_mark.index - 1, json.dumps(task, ensure_ascii=False))
-        elif key is not None and listed is not None:
-            self.put(key.end_mark.index, self.nodes.end(listed), "\n".join((":", *_lines(task, key.start_mark.column))))
-        else:
-            head = self.text.rstrip()
-            self.put(len(head), len(self.text), "\n".join(("\n" * bool(head) + "tasks:", *_lines(task, 0), "")))
-
-    def rename(self, at: int, task: str, to: str) -> None:
-        for key, value in keyed(self.tasks[at], "id"):
-            self._put_id(value, to)
-            self.rows[at][key.value] = to
-        for node, row in zip(self.tasks, self.rows, strict=True):
-            waits = keyed(node, "depends_on")
-            named = [one for _, value in waits for one in walk(value) if isinstance(one, yaml.ScalarNode)]
-            for one in named:
-                if one.value == task:
-                    self._put_id(one, to)
-            for key, _ in waits:
-                row[key.value] = _with_id(row[key.value], task, to)
-            self._put_references([value for _, value in pairs(node)], {task: to}, named)
-            row |= {key: renamed(value, {task: to}) for key, value in row.items()}
-        if isinstance(self.document, dict) and "synthesis" in self.document:
-            written = [value for key, value in pairs(self.nodes.root) if key.value == "synthesis"]
-            self._put_references(written, {task: to}, ())
-            self.document["synthesis"] = renamed(self.document["synthesis"], {task: to})
-
-    def relink(self, at: int, depends_on: list[str]) -> None:
-        node, row = self.tasks[at], self.rows[at]
-        self.edges[id_of(node) or ""] = depends_on
-        waits = keyed(node, "depends_on")
-        if len(waits) > 1:
-            raise InputError("this task says twice what it depends on", hint=_BY_HAND)
-        is_flow = _is_flow(node)
-        listed = f"[{', '.join(_written(str(one), quoted=is_flow) for one in depends_on)}]"
-        if not waits:
-            self._put_key(node, "depends_on", listed, depends_on, row)
-            return
-        ((key, value),) = waits
-        if isinstance(value, yaml.SequenceNode) and self._put_items(value, row[key.value], depends_on):
-            row[key.value] = depends_on
-            return
-        start, end = key.start_mark.index, self.nodes.end(value)
-        begin = self._line_start(start)
-        if not depends_on and not is_flow and not self.text[begin:start].strip():
-            del row[key.value]
-            self.put(begin, self._line_end(end), "")
-            return
-        row[key.value] = depends_on
-        self.put(key.end_mark.index, end, f": {listed}")
-
-    def remove(self, at: int) -> None:
-        node, listed = self.tasks[at], self.nodes.listed
-        own = range(node.start_mark.index, self.nodes.end(node))
-        self.splices = [one for one in self.splices if one[0] not in own]  # what is removed needs no other change
-        self.edges.pop(id_of(node) or "", None)
-        self.rows.pop(at)
-        if isinstance(listed, yaml.SequenceNode):
-            self._cut(listed, at)
-
-    def made(self, ids: Mapping[str, str] | None = None) -> str:
-        """The changed text; raises if it does not say what it should."""
-        pieces, at = [], 0
-        for start, end, given in sorted(self.splices):
-            pieces += [self.text[at:start], given]
-            at = end
-        text = "".join((*pieces, self.text[at:]))
-        same = dict(ids or {})
-        edges = {same.get(task, task): [same.get(one, one) for one in needs] for task, needs in self.edges.items()}
-        try:
-            now = _read(text)
-        except InputError as error:  # what was given could be read
-            raise InputError(_NOT_HERE, hint=_BY_HAND) from error
-        if _plain(now, self.nodes.key) != _plain(self.document, self.nodes.key) or _edges(now) != edges:
-            raise InputError(_NOT_HERE, hint=_BY_HAND)
-        return self.head + text.replace("\n", self.line_end)
-
-    def _put_row(self, task: dict[str, Any]) -> None:
-        """Add a task to the document."""
-        if isinstance(self.document, list):
-            self.document.append(task)
-        else:
-            key = self.nodes.key.value if self.nodes.key is not None else "tasks"
-            self.document = (self.document or {}) | {key: [*self.rows, task]}
-        self.edges[task["id"]] = list(task.get("depends_on", ()))
-
-    def _cut(self, listed: yaml.SequenceNode, at: int) -> None:
-        """Take an item out of a list."""
-        items = listed.value
-        start, end = items[at].start_mark.index, self.nodes.end(items[at])
-        if not _is_flow(listed):
-            while self.text[start - 1].isspace():  # its dash may stand on a line before
-                start -= 1
-            self.put(self._line_start(start - 1), self._line_end(end), "")
-            return
-        if at + 1 < len(items):
-            end = items[at + 1].start_mark.index
-        elif at:
-            start = self.nodes.end(items[at - 1])
-        else:  # with a comma that may stand behind it
-            start, end = listed.start_mark.index + 1, listed.end_mark.index - 1
-        self.put(start, end, "")
-
-    def _put_items(self, listed: yaml.SequenceNode, before: Any, after: list[str]) -> bool:
-        """Take one text out of a list, or put one behind it; False if the whole list has to be rewritten."""
-        texts = [one.value if isinstance(one, yaml.ScalarNode) else None for one in listed.value]
-        gone = [at for at, text in enumerate(texts) if text not in after]
-        if texts != before or not texts or not after:
-            return False
-        if len(gone) == 1 and after == texts[: gone[0]] + texts[gone[0] + 1 :]:
-            self._cut(listed, gone[0])
-        elif after[:-1] == texts:
-            last, is_flow = listed.value[-1], _is_flow(listed)
-            written = _written(after[-1], quoted=is_flow and last.style == '"')
-            if is_flow:
-                self.put(self.nodes.end(last), self.nodes.end(last), f", {written}")
-            else:
-                self._put_lines(last, [f"{' ' * listed.start_mark.column}- {written}"])
-        else:
-            return False
-        return True
-
-    def _put_behind(self, last: yaml.Node, task: Mapping[str, Any]) -> None:
-        """Write a task behind another one in brackets, on lines of its own if that one is."""
-        start, indent = last.start_mark.index, ""
-        begin = self._line_start(start)
-        if begin and not (indent := self.text[begin:start]).strip():
-            written = json.dumps(task, ensure_ascii=False, indent=2).replace("\n", "\n" + indent)
-            self.put(self.nodes.end(last), self.nodes.end(last), f",\n{indent}{written}")
-        else:
-            self.put(self.nodes.end(last), self.nodes.end(last), f", {json.dumps(task, ensure_ascii=False)}")
-
-    def _put_lines(self, node: yaml.Node, lines: Sequence[str]) -> None:
-        """Write lines below a node."""
-        end = self._line_end(self.nodes.end(node))
-        broken = "" if self.text.endswith("\n", 0, end) else "\n"
-        self.put(end, end, broken + "\n".join((*lines, "")))
-
-    def _put_key(self, node: yaml.Node, key: str, written: str, value: list[str], row: dict[str, Any]) -> None:
-        if not value:
-            return
-        row[key] = value
-        if not _is_flow(node):
-            column = next(pairs(node))[0].start_mark.column
-            self._put_lines(node, [f"{' ' * column}{key}: {written}"])
-            return
-        first, last = next(pairs(node))[0].start_mark.index, self.nodes.end(node.value[-1][1])
-        begin = self._line_start(first)
-        indent = self.text[begin:first]
-        self.put(last, last, f",{' ' if not begin or indent.strip() else chr(10) + indent}{json.dumps(key)}: {written}")
-
-    def _put_id(self, node: yaml.Node, task: str) -> None:
-        style = getattr(node, "style", None)
-        written = f"{style}{task}{style}" if style in ("'", '"') else _written(task, quoted=False)
-        self.put(node.start_mark.index, node.end_mark.index, written)
-
-    def _put_references(self, nodes: Sequence[yaml.Node], ids: Mapping[str, str], but: Sequence[yaml.Node]) -> None:
-        done = set(map(id, but))
-        for one in (one for node in nodes for one in walk(node)):
-            if isinstance(one, yaml.ScalarNode) and id(one) not in done and "<<" in one.value:
-                start, end = one.start_mark.index, one.end_mark.index
-                self.put(start, end, renamed(self.text[start:end], ids))
-
-    def _line_start(self, index: int) -> int:
-        return self.text.rfind("\n", 0, index) + 1
-
-    def _line_end(self, index: int) -> int:
-        """Behind the line break of a line, or where a line that follows begins."""
-        if self.text.endswith("\n", 0, index):
-            return index
-        found = self.text.find("\n", index)
-        return len(self.text) if found < 0 else found + 1
-
-
-def _read(text: str) -> Any:
+def _edited(text: str, edit: Edit, edit_document: Callable[[Any], None] = lambda _: None) -> str:
+    """Return the text after an edit of its tasks; raises if the new text would not parse to the edited document."""
+    plain = text.removeprefix(_BOM).replace("\r\n", "\n")
+    expected = _parsed(plain)
+    if not is_editable(expected):
+        raise InputError("the tasks of this plan cannot be changed by a button", hint=_EDIT_TEXT)
+    expected = _apply(expected, edit, edit_document)
     try:
-        document = load(text)
-    except (yaml.YAMLError, RecursionError) as error:
-        raise InputError("the plan cannot be read", hint="repair its faults first") from error
-    if is_too_deep(document):
-        raise InputError("the plan is nested too deeply to be read", hint=_BY_HAND)
+        changed = _json(plain, expected)
+    except ValueError:
+        changed = _yaml(plain, edit, edit_document)
+    if not _same(_parsed(changed), expected):
+        raise _refusal()
+    changed = changed if "\r\n" not in text else changed.replace("\n", "\r\n")
+    return (_BOM if text.startswith(_BOM) else "") + changed
+
+
+def _json(text: str, document: Any) -> str:
+    """Write the document as the JSON text is written; raises ValueError if the text is not JSON."""
+    json.loads(text)
+    indent = _JSON_INDENT.match(text.lstrip())
+    return json.dumps(document, ensure_ascii=text.isascii(), indent=indent[1] if indent else None) + "\n"
+
+
+def _yaml(text: str, edit: Edit, edit_document: Callable[[Any], None]) -> str:
+    parser = YAML()
+    parser.preserve_quotes = True
+    parser.width = WIDTH
+    parser.explicit_start = text.startswith("---")
+    if item := _FIRST_ITEM.search(text):
+        offset = len(item[1]) - (len(item[0]) - len(item[0].lstrip(" ")))
+        parser.indent(sequence=max(offset, 0) + 1 + len(item[2]), offset=max(offset, 0))
+    try:
+        document = _apply(parser.load(text), edit, edit_document)
+        written = io.StringIO()
+        parser.dump(document, written)
+    except (YAMLError, RecursionError, ValueError) as error:
+        raise _refusal() from error
+    return written.getvalue()
+
+
+def _apply(document: Any, edit: Edit, edit_document: Callable[[Any], None] = lambda _: None) -> Any:
+    """Make an edit to a document, which gets a list of tasks if it has none."""
+    if document is None:
+        document = {}
+    key = _tasks_key(document)
+    tasks = document if isinstance(document, list) else document.get(key)
+    if not isinstance(tasks, list):
+        tasks = document[key] = []
+    edit(tasks)
+    edit_document(document)
     return document
 
 
-def _rows(nodes: PlanNodes, document: Any) -> Any:
-    """The tasks in a document; an empty list if there are none."""
-    if nodes.key is not None:
-        return document.get(nodes.key.value) or []
-    return document if isinstance(document, list) else []
+def _parsed(text: str) -> Any:
+    try:
+        document = load(text.removeprefix(_BOM).replace("\r\n", "\n"))
+    except (yaml.YAMLError, RecursionError) as error:
+        raise InputError("the plan cannot be read", hint="correct its faults first") from error
+    if is_too_deep(document):
+        raise InputError("the plan is nested too deeply to be read", hint=_EDIT_TEXT)
+    return document
 
 
-def _is_flow(node: yaml.Node | None) -> bool:
-    return isinstance(node, yaml.CollectionNode) and bool(node.flow_style)
+def _same(document: Any, expected: Any) -> bool:
+    """Return whether two documents are equal; a missing list of tasks equals an empty one."""
+    if isinstance(document, Mapping) and isinstance(expected, Mapping):
+        key = _tasks_key(expected)
+        document, expected = ({**plan, key: plan.get(key) or []} for plan in (document, expected))
+    return bool((document or []) == (expected or []))
+
+
+def _task_list(document: Any) -> Any:
+    if document is None:
+        return []
+    if not isinstance(document, dict | list):
+        raise InputError("the tasks of this plan cannot be changed by a button", hint=_EDIT_TEXT)
+    return document if isinstance(document, list) else document.get(_tasks_key(document), []) or []
+
+
+def _tasks_key(document: Any) -> str:
+    if not isinstance(document, Mapping):
+        return "tasks"
+    others = [str(key) for key in document if key in TASK_LISTS and isinstance(document[key], list)]
+    return others[0] if "tasks" not in document and len(others) == 1 else "tasks"
 
 
 def _edges(document: Any) -> dict[str, list[str]]:
-    """What each task depends on, by whatever a plan says it with."""
+    """Return the dependencies of each task, in whatever way the plan states them."""
     form = normal_form(document).document
-    rows = form.get("tasks") if isinstance(form, dict) else None
-    tasks = [row for row in (rows if isinstance(rows, list) else ()) if isinstance(row, dict)]
-    waits = {str(row.get("id")): row.get("depends_on") for row in tasks}
-    return {task: list(needs) if isinstance(needs, list) else [] for task, needs in waits.items()}
+    rows = form.get("tasks") if isinstance(form, Mapping) else None
+    tasks = [row for row in (rows if isinstance(rows, list) else ()) if isinstance(row, Mapping)]
+    return {str(row.get("id")): list(row.get("depends_on") or ()) for row in tasks}
 
 
-def _plain(document: Any, key: yaml.ScalarNode | None) -> Any:
-    """A document in which no tasks are an empty list."""
-    name = key.value if key is not None else "tasks"
-    return document | {name: document.get(name) or []} if isinstance(document, dict) else document or []
+def _with_edges(text: str, expected: Mapping[str, Sequence[str]]) -> str:
+    """Return the text if its tasks depend on each other as expected: a plan may state this outside its tasks too."""
+    if {task: set(needs) for task, needs in _edges(_parsed(text)).items()} != {
+        task: set(needs) for task, needs in expected.items()
+    }:
+        raise _refusal()
+    return text
 
 
-def _with_id(value: Any, task: str, to: str) -> Any:
+def _find(tasks: list[Any], task: str) -> Any:
+    rows = [row for row in tasks if _id(row) == task]
+    if len(rows) != 1:
+        raise InputError(f"no single task of the plan has the id {task!r}", hint=_EDIT_TEXT)
+    return rows[0]
+
+
+def _key(row: Any, key: str) -> Any:
+    """Return the key under which a task has a value: the documented one or an alias."""
+    return next((own for own in row if right_key(str(own)) == key), key)
+
+
+def _id(row: Any) -> str | None:
+    value = row.get(_key(row, "id")) if isinstance(row, Mapping) else None
+    return str(value) if isinstance(value, str | int) else None
+
+
+def _flow(tasks: list[Any], ids: Sequence[str]) -> list[str]:
+    """Return a list of ids that YAML writes in brackets."""
+    if not isinstance(tasks, CommentedSeq):
+        return list(ids)
+    sequence = CommentedSeq(ids)
+    sequence.fa.set_flow_style()
+    return sequence
+
+
+def _add_dependency(row: Any, task: str, tasks: list[Any]) -> None:
+    key = _key(row, "depends_on")
+    current = row.get(key)
+    if isinstance(current, list) and current:
+        if task not in current:
+            row[key] = current = copy.deepcopy(current)  # an alias may share it
+            current.append(task)
+            _move_comment(current, len(current) - 2, len(current) - 1)
+        return
+    dependencies = _flow(tasks, [current, task] if isinstance(current, str) and current != task else [task])
+    if key in row or not isinstance(row, CommentedMap):
+        row[key] = dependencies
+    else:  # before the last key, which has the comments that follow the task
+        row.insert(len(row) - 1, key, dependencies)
+
+
+def _drop_dependency(row: Any, task: str) -> None:
+    key = _key(row, "depends_on")
+    current = row.get(key)
+    if current == task:
+        row[key] = []
+    elif isinstance(current, list) and task in current:
+        row[key] = current = copy.deepcopy(current)
+        position = current.index(task)
+        if len(current) > 1:
+            _move_comment(current, position, position - 1 if position else 1)
+            del current[position]
+        else:
+            _empty(row, key)
+
+
+def _empty(row: Any, key: Any) -> None:
+    """Replace a list of one item by an empty one, and keep the comments above and below the item."""
+    item = _comment(row[key], 0)
+    row[key] = []
+    if not isinstance(row, CommentedMap):
+        return
+    _, _, own_line, above = row.ca.items.pop(key, None) or [None] * 4
+    below = [_with_value(item, item.value.partition("\n")[2])] if item is not None else []
+    tokens = [token for token in (own_line, *(above or ()), *below) if token is not None]
+    if tokens:
+        text = ("" if own_line is not None else "\n") + "".join(token.value for token in tokens)
+        row.ca.items[key] = [None, None, _with_value(tokens[0], text), None]
+
+
+def _move_comment(sequence: list[Any], position: int, target: int) -> None:
+    """Move the comment lines below an item to another one; a comment on the item's own line stays with it."""
+    token = _comment(sequence, position)
+    if token is None or not isinstance(sequence, CommentedSeq) or sequence.fa.flow_style():
+        return
+    own_line, _, lines = token.value.partition("\n")
+    there = _comment(sequence, target)
+    moved = _with_value(there, there.value + lines) if there is not None else _with_value(token, "\n" + lines)
+    sequence.ca.items[target] = [moved, None, None, None]
+    sequence.ca.items[position] = [_with_value(token, own_line + "\n"), None, None, None]
+
+
+def _comment(sequence: list[Any], position: int) -> CommentToken | None:
+    tokens = sequence.ca.items.get(position) if isinstance(sequence, CommentedSeq) else None
+    return tokens[0] if tokens else None
+
+
+def _with_value(token: CommentToken, value: str) -> CommentToken:
+    return CommentToken(value, token.start_mark, None)
+
+
+def _same_style(old: Any, new: str) -> Any:
+    """Return a text in the YAML style of another one."""
+    if not isinstance(old, ScalarString):
+        return new
+    style = LiteralScalarString if isinstance(old, FoldedScalarString) else type(old)
+    text = style(new)
+    if (comment := getattr(old, "comment", None)) is not None:
+        text.comment = comment
+    return text
+
+
+def _with_id(value: Any, task: str, new_id: str) -> Any:
+    """Replace an id in a list of dependencies, in place where it is a list."""
     if isinstance(value, list):
-        return [_with_id(one, task, to) for one in value]
-    if isinstance(value, dict):
-        return {key: _with_id(one, task, to) for key, one in value.items()}
-    return to if str(value) == task else value
+        for position, item in enumerate(value):
+            value[position] = _with_id(item, task, new_id)
+        return value
+    return _same_style(value, new_id) if isinstance(value, str) and value == task else value
 
 
-def _written(text: str, *, quoted: bool) -> str:
-    """A text as it stands in YAML: in quotes if it would be something else without."""
-    return text if not quoted and _is_plain(text) else json.dumps(text, ensure_ascii=False)
+def _with_reference(value: Any, task: str, new_id: str) -> Any:
+    """Replace references to a task, in place in lists and mappings."""
+    if isinstance(value, str):
+        changed = renamed(str(value), {task: new_id})
+        return value if changed == value else _same_style(value, changed)
+    items = enumerate(value) if isinstance(value, list) else value.items() if isinstance(value, Mapping) else ()
+    for key, item in list(items):
+        value[key] = _with_reference(item, task, new_id)
+    return value
 
 
-@lru_cache(maxsize=10_000)  # an id is written for each task that depends on it
-def _is_plain(text: str) -> bool:
-    return _PLAIN.fullmatch(text) is not None and load(text) == text
+def _without_lines(text: str, index: int) -> str | None:
+    """Cut the lines of a task in block style out of the text, so that comments around it stay."""
+    if "\r" in text or text.startswith(_BOM):
+        return None
+    nodes = PlanNodes.of(text)
+    if nodes is None or not isinstance(nodes.listed, yaml.SequenceNode) or nodes.listed.flow_style:
+        return None
+    node = nodes.tasks[index]
+    start, end = node.start_mark.index, nodes.end(node)
+    while start and text[start - 1].isspace():  # the dash may be on a line before
+        start -= 1
+    line_end = text.find("\n", end)
+    return text[: text.rfind("\n", 0, start) + 1] + (text[line_end + 1 :] if line_end >= 0 else "")
 
 
-def _lines(task: Mapping[str, Any], column: int) -> list[str]:
-    """A task as lines of YAML."""
-    given = dict(task)
-    needs = given.pop("depends_on", None)
-    lines = [f"{key}: {value}" for key, value in given.items()]
-    if needs:
-        lines.append(f"depends_on: [{', '.join(_written(one, quoted=False) for one in needs)}]")
-    return [f"{' ' * column}{'  ' if at else '- '}{line}" for at, line in enumerate(lines)]
+def _refusal() -> InputError:
+    return InputError("this change cannot be made by a button here", hint=_EDIT_TEXT)
