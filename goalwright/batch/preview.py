@@ -55,7 +55,7 @@ def _skills_of(goal: BatchGoal, skills: WorkspaceSkills) -> list[str]:
     planned = planned_skills(plan_of(goal))
     if planned:
         return list(dict.fromkeys((*goal.skills, *planned)))
-    return [skill.name for skill in skills.select(goal.text, goal.skills, skills.active())]
+    return [skill.name for skill in skills.select(skills.request(goal.text, goal.skills))]
 
 
 def _least_calls(goal: BatchGoal) -> int:

@@ -152,7 +152,7 @@ class Goalwright:
         goal, settings = self._prepared(goal)
         if goal.stream is None:
             goal = replace(goal, stream=record is not None)
-        self.workspace.check(goal)
+        self.workspace.check(goal.skills)
         run_id = run_id or new_run_id()
         log = self.journal.begin(run_id, records.capture(self.paths, run_id))
         opening = records.started(run_id, goal, self.workspace, settings, parent=parent, reused=reused, date=date)

@@ -93,18 +93,20 @@ class _Selector:
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace.skills
-        self._skills = workspace.skills.active()
+        self._pool = workspace.skills.pool()
         self._cache = cache_folder(workspace.paths.workspace)
         self._detectors: dict[str, SkillDetector] = {}
         self._found: dict[tuple[str, str, str, tuple[str, ...]], tuple[Selection, ...]] = {}
 
     def select(self, detector: str, started: RunStarted, keywords: str = "") -> tuple[Selection, ...]:
         """What a recorded goal selects today, with the keywords that a model gave for it then."""
-        asked = tuple(self._workspace.still_called(started.asked_skills, self._skills))
+        asked = tuple(self._workspace.still_called(started.asked_skills, self._pool.active))
         key = detector, started.goal, keywords, asked
         if key not in self._found:
             finder = self._detector(detector, keywords)
-            self._found[key] = tuple(self._workspace.select(started.goal, asked, self._skills, finder))
+            self._found[key] = tuple(
+                self._workspace.select(self._workspace.request(started.goal, asked), finder, self._pool)
+            )
         return self._found[key]
 
     def _detector(self, name: str, keywords: str) -> SkillDetector:

@@ -1,4 +1,4 @@
-"""Why a goal selects the skills that it does: what the detector says, and what the user and authors have decided."""
+"""Why a goal selects its skills: by the detector's scores, and by the decisions of the user and the authors."""
 
 from __future__ import annotations
 
@@ -15,93 +15,99 @@ from goalwright_skills.selection.ranked import RankedDetector
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from goalwright.workspace.skills import WorkspaceSkills
+    from goalwright.workspace.skills import SkillPool, WorkspaceSkills
     from goalwright_skills.preferences import Preferences
     from goalwright_skills.selection.detector import Selection, SkillDetector
     from goalwright_skills.skill import Skill
 
-# Skills that are manual or off are ranked among all others only in pools up to this size: it takes an index of its own.
+# Skills that are manual or off are ranked among the others only in pools up to this size: that needs another index.
 _MOST_RANKED = 2_000
 
 
 def explains(detector: SkillDetector) -> bool:
-    """Whether a detector can say how its scores come about."""
+    """Whether a detector can explain its scores."""
     return getattr(detector, "explain", None) is not None
 
 
 def reasons(
     skills: WorkspaceSkills,
     goal: str,
-    most: int,
+    limit: int,
     detector: SkillDetector | None = None,
-    named: Sequence[str] = (),
+    names: Sequence[str] = (),
 ) -> Explanation:
-    """The selected skills, then the best others, `most` in all unless more are selected, each with its reasons.
+    """Explain the selected skills, then the best others up to `limit`, then those in `names`.
 
-    Those that are `named` are told wherever they rank; raises InputError if there is no such skill.
+    Raises InputError if a skill in `names` does not exist.
     """
-    active, finder = skills.active(), detector or skills.detector
-    selections = skills.select(goal, (), active, finder)
-    selected = {selection.name: selection for selection in selections}
-    found = explained(finder, goal, skills.preferences.selectable(active), most)
-    by_name = {one.name: one for one in found.candidates}
+    pool, detector = skills.pool(), detector or skills.detector
+    selections = skills.select(skills.request(goal), detector, pool)
+    selected = {selection.name for selection in selections}
+    explanation = explained(detector, goal, pool.selectable, limit)
+    by_name = {candidate.name: candidate for candidate in explanation.candidates}
     first = [_selected(selection, by_name.get(selection.name)) for selection in selections]
-    others = [replace(one, selected=False) for one in found.candidates if one.name not in selected]
-    withheld = [one for one in _withheld(skills, active, goal, most) if one.name not in selected]
-    known = {skill.name: skill for skill in skills.registry.list_skills(all=True) if _is_withheld(skill)}
-    ranked = sorted((*others, *withheld), key=lambda one: -one.score)
-    shown = [*first, *ranked[: max(0, most - len(first))]]
-    told = {one.name for one in shown}
-    asked = [name for name in dict.fromkeys(named) if name not in told]
-    shown += _named(skills, goal, finder, asked, {one.name: one for one in ranked}) if asked else []
+    unselected = (*explanation.candidates, *_withheld(skills, pool, goal, limit))
+    others = [replace(candidate, selected=False) for candidate in unselected if candidate.name not in selected]
+    others.sort(key=lambda candidate: -candidate.score)
+    shown = [*first, *others[: max(0, limit - len(first))]]
+    shown_names = {candidate.name for candidate in shown}
+    if missing := [name for name in dict.fromkeys(names) if name not in shown_names]:
+        shown += _named(skills, pool, goal, detector, missing, {candidate.name: candidate for candidate in others})
+    decided = {skill.name: skill for skill in skills.registry.list_skills(all=True) if _is_decided(skill)}
     return Explanation(
         goal,
-        found.certain or any(selection.certain for selection in selections),
-        tuple(_with_decision(one, known.get(one.name), skills.preferences) for one in shown),
+        explanation.certain or any(selection.certain for selection in selections),
+        tuple(_with_decision(candidate, decided.get(candidate.name), skills.preferences) for candidate in shown),
     )
 
 
+def explained(detector: SkillDetector, goal: str, skills: Sequence[Skill], limit: int) -> Explanation:
+    """Explain the best skills by part and signal, or by their scores alone if the detector does not explain them."""
+    explain = getattr(detector, "explain", None)
+    if explain is not None:
+        explanation: Explanation = explain(goal, skills, limit)
+        return explanation
+    ranked = [selection for selection in top(detector, goal, skills, limit) if selection.reason != NO_MATCH]
+    return Explanation(goal, certain=False, candidates=tuple(_unranked(one.name, one.score) for one in ranked))
+
+
 def _named(
-    skills: WorkspaceSkills, goal: str, detector: SkillDetector, names: Sequence[str], ranked: Mapping[str, Explained]
+    skills: WorkspaceSkills,
+    pool: SkillPool,
+    goal: str,
+    detector: SkillDetector,
+    names: Sequence[str],
+    ranked: Mapping[str, Explained],
 ) -> list[Explained]:
-    """Skills that are not among those shown: how they rank, or why they were not looked at or cannot be selected."""
-    active = skills.active()
-    selectable = {skill.name for skill in skills.preferences.selectable(active)}
+    """Explain skills that are not shown yet: how they rank, or why they were no candidates."""
+    selectable = {skill.name for skill in pool.selectable}
     known = {row.name for row in skills.registry.list_skills(all=True)} | installed.names()
     for name in names:
         if name not in known:
             raise InputError(f"{name!r}: {skills.why_absent(name)}", hint="use one of these names")
-    others = [name for name in names if name in selectable and name not in ranked]
     explain = getattr(detector, "explain_others", None)
-    told = explain(goal, skills.preferences.selectable(active), others) if explain is not None and others else []
-    found = {**ranked, **{one.name: one for one in told}}
-    return [found.get(name) or _unexplained(name, skills, active=name in selectable) for name in names]
+    others = [name for name in names if name in selectable and name not in ranked]
+    candidates = explain(goal, pool.selectable, others) if explain is not None and others else []
+    by_name = {**ranked, **{candidate.name: candidate for candidate in candidates}}
+    for name in names:
+        if name not in by_name:
+            absent = f"it cannot be selected: {skills.why_absent(name)}"
+            by_name[name] = _unranked(name, change="the detector does not rank it" if name in selectable else absent)
+    return [by_name[name] for name in names]
 
 
-def _unexplained(name: str, skills: WorkspaceSkills, *, active: bool) -> Explained:
-    change = "the detector does not rank it" if active else f"it cannot be selected: {skills.why_absent(name)}"
-    return Explained(name, 0.0, selected=False, margin=0.0, parts=(), change=change)
-
-
-def explained(detector: SkillDetector, goal: str, skills: Sequence[Skill], most: int) -> Explanation:
-    """What a detector says of the best skills: their scores by part and signal, or else their scores alone."""
-    explain = getattr(detector, "explain", None)
-    if explain is not None:
-        found: Explanation = explain(goal, skills, most)
-        return found
-    ranked = [selection for selection in top(detector, goal, skills, most) if selection.reason != NO_MATCH]
-    candidates = (Explained(one.name, one.score, selected=False, margin=0.0, parts=(), change="") for one in ranked)
-    return Explanation(goal, certain=False, candidates=tuple(candidates))
+def _unranked(name: str, score: float = 0.0, change: str = "") -> Explained:
+    return Explained(name, score, selected=False, margin=0.0, parts=(), change=change)
 
 
 def _selected(selection: Selection, ranked: Explained | None) -> Explained:
-    """A selected skill, with what the detector says of it unless it was chosen by name."""
-    one = ranked or Explained(selection.name, selection.score, selected=True, margin=0.0, parts=(), change="")
-    change = one.change or selection.reason
-    return replace(one, score=selection.score, selected=True, change=change, certain=selection.certain)
+    """Combine a selection with its explanation, which is missing if the skill was requested by name."""
+    candidate = ranked or _unranked(selection.name)
+    change = candidate.change or selection.reason
+    return replace(candidate, score=selection.score, selected=True, change=change, certain=selection.certain)
 
 
-def _is_withheld(skill: Skill) -> bool:
+def _is_decided(skill: Skill) -> bool:
     return skill.kind == "context" and (skill.state == "active" or _is_off(skill))
 
 
@@ -109,41 +115,41 @@ def _is_off(skill: Skill) -> bool:
     return skill.kind == "context" and skill.reason in (OFF, WITHOUT)
 
 
-def _withheld(skills: WorkspaceSkills, active: Sequence[Skill], goal: str, most: int) -> list[Explained]:
-    """The skills that are manual or off and would be among the best otherwise."""
+def _withheld(skills: WorkspaceSkills, pool: SkillPool, goal: str, limit: int) -> list[Explained]:
+    """Explain the skills that are manual or off and would otherwise be among the best."""
     off = [skill for skill in skills.registry.list_skills(all=True) if _is_off(skill)]
-    apart = {skill.name for skill in (*skills.preferences.by_name_only(active), *off)}
-    if not apart or len(active) + len(off) > _MOST_RANKED:
+    names = {skill.name for skill in (*pool.manual, *off)}
+    if not names or len(pool.active) + len(off) > _MOST_RANKED:
         return []
-    ranked = explained(RankedDetector(), goal, [*active, *off], most).candidates
-    return [replace(one, selected=False) for one in ranked if one.name in apart and one.score > 0]
+    ranked = explained(RankedDetector(), goal, [*pool.active, *off], limit).candidates
+    return [candidate for candidate in ranked if candidate.name in names and candidate.score > 0]
 
 
-def _with_decision(one: Explained, skill: Skill | None, preferences: Preferences) -> Explained:
-    """A candidate whose change begins with what was decided about it."""
+def _with_decision(candidate: Explained, skill: Skill | None, preferences: Preferences) -> Explained:
+    """Put the decisions about a skill before the changes that would select it."""
     if skill is None:
-        return one
-    decided = list(_decisions(skill, preferences))
-    named_only = preferences.is_manual(skill) and not one.selected
+        return candidate
+    decisions = list(_decisions(skill, preferences))
+    named_only = preferences.is_manual(skill) and not candidate.selected
     if skill.state != "active" or named_only or skill.name in preferences.require:
-        return replace(one, change=" ".join(decided))  # no score would change that
-    change = one.change[:1].upper() + one.change[1:] if decided else one.change
-    return replace(one, change=" ".join(filter(None, (*decided, change))))
+        return replace(candidate, change=" ".join(decisions))  # no score would change that
+    change = candidate.change[:1].upper() + candidate.change[1:] if decisions else candidate.change
+    return replace(candidate, change=" ".join(filter(None, (*decisions, change))))
 
 
 def _decisions(skill: Skill, preferences: Preferences) -> list[str]:
-    """What was decided about a skill, in sentences."""
+    """Return the decisions about a skill as sentences."""
     if skill.state != "active":
-        remedy = "leave the flag out" if skill.reason == WITHOUT else "take it out of that list"
+        remedy = "do not leave it out" if skill.reason == WITHOUT else "take it out of that list"
         return [f"It is off ({skill.reason}): {remedy}."]
-    decided = preferences.notes(skill)
-    closed = "not called by name (user-invocable: false)"
-    if "manual" in decided and not skill.user_invocable:
-        return [f"It is manual, and {closed}: only your own plan uses it."]
-    notes = {
+    notes = preferences.notes(skill)
+    uncallable = "not called by name (user-invocable: false)"
+    if "manual" in notes and not skill.user_invocable:
+        return [f"It is manual, and {uncallable}: only your own plan uses it."]
+    sentences = {
         "required": "It is required: every plan must use it, whatever its score.",
         "pinned": "It is pinned: the planner's listing always has it, whatever its score.",
-        "manual": f"It is manual: name it, with ${skill.name} in the goal or --skill {skill.name}.",
-        "not called by name": f"It is {closed}{'' if 'required' in decided else ': only its score counts'}.",
+        "manual": f"It is manual: name it with ${skill.name} in the goal, or request it.",
+        "not called by name": f"It is {uncallable}{'' if 'required' in notes else ': only its score counts'}.",
     }
-    return [notes[note] for note in decided]
+    return [sentences[note] for note in notes]

@@ -1,10 +1,11 @@
-"""The skills of a workspace, and the selection among them, which needs no plan, prompt or model."""
+"""The skills of a workspace, and the selection among them for a goal; needs no plan, prompt or model."""
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from goalwright_skills.discovery.index import cache_folder
@@ -17,11 +18,12 @@ from goalwright_skills.skill import INVOCABLE_KEY
 from goalwright_skills.text.nearest import nearest_names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from goalwright.settings.paths import Paths
     from goalwright.settings.settings import Settings
+    from goalwright.workspace.goal_selection import GoalSelection
     from goalwright_skills.selection.detector import SkillDetector
     from goalwright_skills.selection.query.language import Foreign
     from goalwright_skills.selection.ranked import RankedDetector
@@ -31,42 +33,30 @@ if TYPE_CHECKING:
 REQUIRED = "required by [skills] in the settings"
 
 
-def _skill_files(use: Mapping[str, Path]) -> dict[str, Path]:
-    from goalwright.workspace.substitute import skill_file
+@dataclass(frozen=True)
+class SkillPool:
+    """The active skills: a detector selects among the `selectable` ones, the `manual` ones are used only by name."""
 
-    return {name: skill_file(name, path) for name, path in use.items()}
-
-
-def _substituting(use: Mapping[str, Path]) -> Callable[..., Registry]:
-    from goalwright.workspace.substitute import SubstitutingRegistry
-
-    return partial(SubstitutingRegistry, files=use)
-
-
-def _matter(skill: Skill) -> str:
-    """Why a skill that is disabled or broken cannot be used, to be said of it."""
-    return f"broken: {skill.reason}" if skill.state == "broken" else skill.reason or "disabled"
-
-
-@dataclass(frozen=True, slots=True)
-class SplitSkills:
-    """Skills, those that a detector may select, and those that are used only by name."""
-
-    every: list[Skill]
+    active: Sequence[Skill]
     selectable: Sequence[Skill]
-    by_name_only: Sequence[Skill]
+    manual: Sequence[Skill] = ()
 
     @classmethod
-    def of(cls, skills: Sequence[Skill], preferences: Preferences) -> SplitSkills:
-        """The skills as the user's settings and their authors have them."""
-        every, selectable = list(skills), preferences.selectable(skills)
-        if len(selectable) == len(every):
-            return cls(every, every, ())
-        return cls(every, selectable, preferences.by_name_only(skills))
+    def of(cls, skills: Sequence[Skill], preferences: Preferences) -> SkillPool:
+        """Divide skills by the settings of the user and their authors."""
+        selectable = preferences.selectable(skills)
+        if len(selectable) == len(skills):
+            return cls(skills, skills)
+        return cls(skills, selectable, preferences.by_name_only(skills))
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The names of the active skills."""
+        return frozenset(skill.name for skill in self.active)
 
 
 class WorkspaceSkills:
-    """The skills to select from, and the detector that selects.
+    """The skills to select from, and the configured detector.
 
     `use` replaces skills by files; `functions` are the names of the program's own tools, which may be switched off.
     """
@@ -84,7 +74,7 @@ class WorkspaceSkills:
         self.offered = settings.tool_set
         self._functions = functions
         self.use = _skill_files(use) if use else {}
-        make = _substituting(self.use) if self.use else Registry
+        registry = _substituting(self.use) if self.use else Registry
         self.preferences = settings.skill_preferences
         options = {
             "strict": settings.strict_skills,
@@ -93,169 +83,170 @@ class WorkspaceSkills:
             "without": self.preferences.without,
             **paths.skill_roots(os.environ),
         }
-        self.registry: Registry = make(paths.workspace, **options)
-        self._found: tuple[int, SplitSkills] | None = None
+        self.registry: Registry = registry(paths.workspace, **options)
+        self._pool: tuple[int, SkillPool] | None = None
 
     @cached_property
     def detector(self) -> SkillDetector:
         """The configured detector."""
         return detectors.detector(self.detector_name, cache=self._cache)
 
-    def warm(self) -> None:
-        """Find the skills and index them, so that the first goal does not have to."""
-        if self.detector_name != detectors.ASKING and (warm := getattr(self.detector, "warm", None)) is not None:
-            warm(self.split(self.active()).selectable)
-
-    def active(self) -> list[Skill]:
-        """The active skills that have a SKILL.md, refreshed."""
-        self.registry.refresh()
-        if self._found is None or self._found[0] != self.registry.version:
-            rows = [skill for skill in self.registry.list_skills() if skill.kind == "context"]
-            self._found = self.registry.version, SplitSkills.of(rows, self.preferences)
-        return self._found[1].every
-
-    def split(self, skills: Sequence[Skill]) -> SplitSkills:
-        """Skills by who may choose them; kept for the active ones, since there may be tens of thousands."""
-        if self._found is not None and self._found[1].every is skills:
-            return self._found[1]
-        return SplitSkills.of(skills, self.preferences)
-
     @cached_property
     def ranked(self) -> RankedDetector:
-        """The detector that needs no model, for a ranking beside or instead of another's."""
+        """The detector that needs no model, for rankings beside the configured detector's."""
         from goalwright_skills.selection.ranked import RankedDetector
 
-        own = self.detector if self.detector_name == detectors.DEFAULT else None
-        return own if isinstance(own, RankedDetector) else RankedDetector(self._cache)
+        configured = self.detector if self.detector_name == detectors.DEFAULT else None
+        return configured if isinstance(configured, RankedDetector) else RankedDetector(self._cache)
+
+    def warm(self) -> None:
+        """Find and index the skills, so that the first goal does not have to."""
+        if self.detector_name != detectors.ASKING and (warm := getattr(self.detector, "warm", None)) is not None:
+            warm(self.pool().selectable)
+
+    def pool(self) -> SkillPool:
+        """Return the active skills that have a SKILL.md, after a refresh."""
+        self.registry.refresh()
+        if self._pool is None or self._pool[0] != self.registry.version:
+            skills = [skill for skill in self.registry.list_skills() if skill.kind == "context"]
+            self._pool = self.registry.version, SkillPool.of(skills, self.preferences)
+        return self._pool[1]
+
+    def active(self) -> Sequence[Skill]:
+        """Return the active skills that have a SKILL.md, after a refresh."""
+        return self.pool().active
+
+    def request(self, text: str, names: Sequence[str] = (), *, limit: int | None = None) -> GoalSelection:
+        """Return the selection request of a new goal, with the skills that the settings require."""
+        from goalwright.workspace.goal_selection import GoalSelection  # here, since listing skills needs no selection
+
+        request = GoalSelection(text, tuple(names), self.preferences.required)
+        return request if limit is None else replace(request, limit=limit)
+
+    def select(
+        self, goal: GoalSelection, detector: SkillDetector | None = None, pool: SkillPool | None = None
+    ) -> list[Selection]:
+        """Return the requested skills, then the required ones, those that the goal names, and those that fit.
+
+        Raises InputError if a requested skill does not exist or may not be called.
+        """
+        pool = pool or self.pool()
+        requested = goal.skill_names
+        if goal.begun:
+            requested = self.still_called(requested, pool.active)
+        self.check(requested, pool.active)
+        selections = [Selection(name, 1.0, "asked for by name", certain=True) for name in dict.fromkeys(requested)]
+        required = (Selection(name, 1.0, REQUIRED, certain=True) for name in goal.required if name in pool.names)
+        named, text = _named(goal, pool)
+        detected = (detector or self.detector).detect(text, pool.selectable)
+        fitting = [selection for selection in merge(named, detected) if selection.name in pool.names]
+        return merge(merge(selections, [*required]), fitting)
+
+    def rank(
+        self, goal: GoalSelection, detector: SkillDetector | None = None, pool: SkillPool | None = None
+    ) -> list[Selection]:
+        """Return the best skills up to the goal's limit, without a threshold."""
+        pool = pool or self.pool()
+        named, text = _named(goal, pool)
+        return merge(named, detectors.top(detector or self.detector, text, pool.selectable, goal.limit))[: goal.limit]
 
     def foreign(self, goal: str, skills: Sequence[Skill]) -> Foreign | None:
-        """The languages of goal and skills, if they differ and the configured detector finds skills by words."""
-        by_words = self.detector_name in (detectors.DEFAULT, detectors.ASKING)
-        return self.ranked.foreign(goal, skills) if by_words else None
+        """Return the languages of goal and skills if they differ and the configured detector compares words."""
+        return self.ranked.foreign(goal, skills) if self._compares_words else None
 
     @property
     def unindexed(self) -> int:
-        """How many skills the last goal was compared with by name and description alone, the index being made."""
-        return self.ranked.unindexed if self.detector_name in (detectors.DEFAULT, detectors.ASKING) else 0
+        """How many skills the last goal was compared with by name and description alone."""
+        return self.ranked.unindexed if self._compares_words else 0
+
+    @property
+    def _compares_words(self) -> bool:
+        return self.detector_name in (detectors.DEFAULT, detectors.ASKING)
 
     @property
     def index_notes(self) -> list[str]:
-        """That many skills are not indexed yet, if that is so."""
-        missing, total = self.unindexed, len(self.active()) if self.unindexed else 0
+        """A warning if skills are not indexed yet."""
+        if not (missing := self.unindexed):
+            return []
         note = (
-            f"{missing:,} of {total:,} skills are not indexed yet, and were looked at by name and description alone: "
-            "the index is being made in the background, and more may be found when it is done"
+            f"{missing:,} of {len(self.active()):,} skills are not indexed yet and were compared by name and "
+            "description alone; the index is being built in the background, and more skills may be found afterwards"
         )
-        return [note] if missing else []
+        return [note]
 
     @property
     def warnings(self) -> list[str]:
-        """What is wrong with the user's own lists of skills."""
+        """Warnings about the user's lists of skills."""
         if self.preferences == Preferences():
             return []
-        from goalwright_skills.discovery.listing import MAX_SKILLS  # here, since most users decide nothing
+        from goalwright_skills.discovery.listing import MAX_SKILLS  # here, since most users have no lists
         from goalwright_skills.functions import installed
 
         own = {switch for name in self._functions for switch in installed.switches(name)}
-        pinned = len(self.preferences.pin)
-        many = (
-            f"[skills] pin names {pinned} skills, and a listing has {MAX_SKILLS} at most: the last ones may be left out"
-        )
         faults = self.preferences.faults(self.registry.list_skills(all=True), own | installed.switch_names())
-        return [*faults, *([many] if pinned > MAX_SKILLS else [])]
+        pinned = len(self.preferences.pin)
+        too_many = f"[skills] pin names {pinned} skills, but only {MAX_SKILLS} are listed: the last ones may be missing"
+        return [*faults, *([too_many] if pinned > MAX_SKILLS else [])]
 
-    def select(
-        self,
-        goal: str,
-        forced: Sequence[str],
-        skills: Sequence[Skill],
-        detector: SkillDetector | None = None,
-        *,
-        required: Sequence[str] | None = None,
-        nameable: Collection[str] | None = None,
-    ) -> list[Selection]:
-        """The skills requested by name, then those that plans must use, then those that the detector finds.
+    def name_warnings(self, goal: GoalSelection, pool: SkillPool | None = None) -> list[str]:
+        """Return a warning for each skill that the goal names and that is not used because of that."""
+        from goalwright_skills.selection.query import triggers
 
-        Plans must use those of the settings, unless others are given as `required`. Of the skills that are used only by
-        name, the goal can name those in `nameable`; None: all.
-        """
-        self.check(forced, skills)
-        known = {skill.name for skill in skills}
-        requested = [Selection(name, 1.0, "asked for by name", certain=True) for name in dict.fromkeys(forced)]
-        demanded = self.preferences.required if required is None else required
-        always = [Selection(name, 1.0, REQUIRED, certain=True) for name in demanded if name in known]
-        found = self._detected(goal, skills, detector or self.detector, nameable)
-        return merge(merge(requested, always), [selection for selection in found if selection.name in known])
+        pool = pool or self.pool()
+        uncallable = (skill for skill in triggers.mentioned(goal.text, pool.active) if not skill.user_invocable)
+        unusable = triggers.mentioned(goal.text, self._unusable())
+        withheld = [skill for skill in pool.manual if goal.nameable is not None and skill.name not in goal.nameable]
+        return [
+            *map(self._uncallable_warning, uncallable),
+            *(f"the goal names {skill.name!r}, which is {_fault(skill)}; it is not used" for skill in unusable),
+            *(
+                f"a sub-goal names {selection.name}, which is manual, so it was planned without the skill; to use it, "
+                "name it in the goal of the run"
+                for selection in triggers.named(goal.text, withheld)
+            ),
+        ]
 
-    def _detected(
-        self, goal: str, skills: Sequence[Skill], detector: SkillDetector, nameable: Collection[str] | None
-    ) -> list[Selection]:
-        """What a detector selects, behind the skills that the goal names.
+    def _uncallable_warning(self, skill: Skill) -> str:
+        manual = self.preferences.is_manual(skill)
+        use = "it is manual too: only your own plan uses it" if manual else "it is selected only where it fits"
+        return (
+            f"the goal names {skill.name}, which is not called by name ({skill.file}: `{INVOCABLE_KEY}: false`); {use}"
+        )
 
-        Without those that the goal says not to use. Detectors of other packages need not know of either.
-        """
-        from goalwright_skills.selection.query import triggers  # here, since a list of skills needs none
-
-        offered, named, text = self._offered(goal, skills, nameable)
-        named, refused = merge(named, triggers.named(text, offered)), self.refused(goal, offered)
-        return merge(named, [found for found in detector.detect(text, offered) if found.name not in refused])
-
-    def refused(self, goal: str, skills: Sequence[Skill]) -> set[str]:
-        """The skills that the goal says not to use."""
-        from goalwright_skills.selection.query import triggers  # here, since a list of skills needs none
-
-        return triggers.refused(goal, skills)
-
-    def _offered(
-        self, goal: str, skills: Sequence[Skill], nameable: Collection[str] | None
-    ) -> tuple[Sequence[Skill], list[Selection], str]:
-        """What a detector may select, what the goal names of the rest, and the goal without those names."""
-        split = self.split(skills)
-        by_name = [skill for skill in split.by_name_only if nameable is None or skill.name in nameable]
-        if not by_name:
-            return split.selectable, [], goal
-        from goalwright_skills.selection.query import triggers  # here, as below: a list of skills needs none
-
-        named = triggers.named(goal, by_name, bare=True)
-        return split.selectable, named, triggers.without_names(goal, by_name, bare=True)
-
-    def check(self, forced: Sequence[str], skills: Sequence[Skill]) -> None:
-        """Raise if a requested skill does not exist, or is not for people to call."""
-        if not forced:
+    def check(self, names: Sequence[str], skills: Sequence[Skill]) -> None:
+        """Raise InputError if a requested skill does not exist or may not be called."""
+        if not names:
             return
-        self.check_known(forced, skills)
-        for fault in self.uncallable(forced, skills):
-            raise InputError(
-                fault,
-                hint="leave the name out (it is selected where it fits, unless it is manual), or remove that line",
-            )
+        self.check_known(names, skills)
+        for fault in self.uncallable(names, skills):
+            hint = "leave the name out (the skill is selected where it fits, unless it is manual), or remove that line"
+            raise InputError(fault, hint=hint)
 
-    def uncallable(self, names: Sequence[str], skills: Sequence[Skill]) -> list[str]:
-        """For each skill among these names that is not for people to call, that its author says so."""
+    def check_known(self, names: Sequence[str], skills: Sequence[Skill]) -> None:
+        """Raise InputError if a skill does not exist."""
+        known = [skill.name for skill in skills]
+        for name in names:
+            if name not in known:
+                reason = self.unusable.get(name)
+                fault = f"the skill {name!r} is {reason}" if reason else f"there is no skill {name!r}"
+                hint = "fix the skill, or use one of these names" if reason else "use one of these names"
+                raise InputError(f"{fault}; known skills: {nearest_names(name, known)}", hint=hint)
+
+    def uncallable(self, names: Sequence[str], skills: Iterable[Skill]) -> list[str]:
+        """Return a fault for each of these names whose skill may not be called by name."""
         return [
             f"the skill {skill.name!r} is not called by name: {skill.file} says `{INVOCABLE_KEY}: false`"
             for skill in skills
             if not skill.user_invocable and skill.name in names
         ]
 
-    def still_called(self, names: Sequence[str], skills: Sequence[Skill]) -> list[str]:
-        """Of the skills that a recorded run was asked for by name, those that are there and may be called today."""
-        there = {skill.name for skill in skills if skill.user_invocable} if names else ()
-        return [name for name in names if name in there]
-
-    def check_known(self, names: Sequence[str], skills: Sequence[Skill]) -> None:
-        """Raise if a skill does not exist."""
-        known = [skill.name for skill in skills]
-        for name in names:
-            if name not in known:
-                near = nearest_names(name, known)
-                why = self.unusable.get(name)
-                what = f"the skill {name!r} is {why}" if why else f"there is no skill {name!r}"
-                hint = "put that right, or use one of these names" if why else "use one of these names"
-                raise InputError(f"{what}; known skills: {near}", hint=hint)
+    def still_called(self, names: Sequence[str], skills: Iterable[Skill]) -> list[str]:
+        """Return the names that a recorded run requested and that still exist and may be called."""
+        callable_names = {skill.name for skill in skills if skill.user_invocable} if names else ()
+        return [name for name in names if name in callable_names]
 
     def why_absent(self, name: str) -> str:
-        """Why a name is not that of an active skill."""
+        """Explain why no active skill has this name."""
         from goalwright_skills.functions import installed
 
         rows = self.registry.list_skills(all=True)
@@ -269,60 +260,40 @@ class WorkspaceSkills:
 
     @property
     def unusable(self) -> dict[str, str]:
-        """The skills that are disabled or broken, each with what is the matter: `disabled by …`, `broken: …`."""
-        return {row.name: _matter(row) for row in self._unusable()}
+        """The reasons why skills are disabled or broken, by name: `disabled by …`, `broken: …`."""
+        return {skill.name: _fault(skill) for skill in self._unusable()}
 
     def _unusable(self) -> Iterator[Skill]:
-        """The skills that are disabled or broken, the strongest of each name, unless another one is used by it."""
-        told: set[str] = set()
+        """Yield the disabled and broken skills whose name no active skill has; of each name, the strongest."""
+        names: set[str] = set()
         for row in self.registry.list_skills(all=True):
-            aside = row.kind == "context" and row.state in ("disabled", "broken") and row.name not in told
-            if aside and self.registry.get(row.name) is None:
-                told.add(row.name)
-                yield row
+            if row.kind == "context" and row.state in ("disabled", "broken") and row.name not in names:
+                names.add(row.name)
+                if self.registry.get(row.name) is None:
+                    yield row
 
-    def named_in_vain(self, goal: str, skills: Sequence[Skill]) -> list[str]:
-        """A warning for each skill that the goal asks for by name and that is not used for that."""
-        from goalwright_skills.selection.query import triggers
 
-        manual = self.preferences.is_manual
-        uncallable = [
-            f"the goal names {skill.name}, which is not called by name ({skill.file} says `{INVOCABLE_KEY}: false`); "
-            + ("it is manual too: only your own plan uses it" if manual(skill) else "it is selected only where it fits")
-            for skill in triggers.mentioned(goal, skills)
-            if not skill.user_invocable
-        ]
-        unusable = [
-            f"the goal names {skill.name!r}, which is {_matter(skill)}; it is not used"
-            for skill in triggers.mentioned(goal, self._unusable())
-        ]
-        return [*uncallable, *unusable]
+def _named(goal: GoalSelection, pool: SkillPool) -> tuple[list[Selection], str]:
+    """Return the skills that a goal names, and its text without the names of manual skills."""
+    from goalwright_skills.selection.query import triggers  # here, since listing skills needs no selection
 
-    def unnameable(self, goal: str, skills: Sequence[Skill], nameable: Collection[str] | None) -> list[str]:
-        """A warning for each skill that a sub-goal names and that only the goal of its run could."""
-        if nameable is None:
-            return []
-        from goalwright_skills.selection.query import triggers
+    nameable = [skill for skill in pool.manual if goal.nameable is None or skill.name in goal.nameable]
+    named = triggers.named(goal.text, chain(pool.selectable, nameable))
+    return named, triggers.without_names(goal.text, nameable) if nameable else goal.text
 
-        withheld = [skill for skill in self.split(skills).by_name_only if skill.name not in nameable]
-        return [
-            f"a sub-goal names {found.name}, which is used only if you name it, so it was planned without it; "
-            f"to use it, name it in the goal, or pass --skill {found.name}"
-            for found in triggers.named(goal, withheld, bare=True)
-        ]
 
-    def best(
-        self,
-        goal: str,
-        skills: Sequence[Skill],
-        most: int,
-        detector: SkillDetector | None = None,
-        *,
-        nameable: Collection[str] | None = None,
-    ) -> list[Selection]:
-        """The best skills, without a threshold; `nameable` as for `select`."""
-        offered, named, text = self._offered(goal, skills, nameable)
-        if refused := self.refused(goal, offered):
-            found = detectors.top(detector or self.detector, text, offered, most + len(refused))
-            return merge(named, [one for one in found if one.name not in refused])[:most]
-        return merge(named, detectors.top(detector or self.detector, text, offered, most))[:most]
+def _fault(skill: Skill) -> str:
+    """Return why a disabled or broken skill cannot be used."""
+    return f"broken: {skill.reason}" if skill.state == "broken" else skill.reason or "disabled"
+
+
+def _skill_files(use: Mapping[str, Path]) -> dict[str, Path]:
+    from goalwright.workspace.substitute import skill_file
+
+    return {name: skill_file(name, path) for name, path in use.items()}
+
+
+def _substituting(use: Mapping[str, Path]) -> Callable[..., Registry]:
+    from goalwright.workspace.substitute import SubstitutingRegistry
+
+    return partial(SubstitutingRegistry, files=use)

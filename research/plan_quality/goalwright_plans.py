@@ -93,7 +93,7 @@ class GoalwrightPlans:
         if not goal.skills:
             return Brief(goal.text, "<available_skills/>", "", DATE, Known(), profile=self.profile)
         workspace = self._workspace(goal)
-        catalogue = workspace.catalogue(Goal(goal.text))
+        catalogue = workspace.catalogue(workspace.skills.request(goal.text))
         return Brief(
             goal=goal.text,
             skills=catalogue.skill_listing.replace(f"{workspace.paths.workspace}/", ""),  # the same words in every run

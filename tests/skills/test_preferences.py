@@ -61,8 +61,8 @@ def test_unknown_names_and_contradictions_are_told() -> None:
     assert Preferences(off=("a",)).faults([]) == ["[skills] off names 'a', and there is no such skill"]
     left_out = Preferences(require=("a",), without=("a", "code-revue"))
     assert left_out.faults([skill("code-review"), skill("a")]) == [
-        "--without names 'code-revue', and there is no such skill; the nearest names are code-review, a",
-        "--without names 'a', which [skills] require names too: --without counts",
+        "skills_without names 'code-revue', and there is no such skill; the nearest names are code-review, a",
+        "skills_without names 'a', which [skills] require names too: skills_without counts",
     ]
 
 
@@ -93,6 +93,6 @@ def test_a_skill_or_the_tools_of_a_folder_are_switched_off(tmp_path: Path) -> No
         tmp_path, env={}, home=tmp_path / "home", library=tmp_path / "library", off=("a",), without=("a", "b", "page")
     )
     reasons = {one.name: one.reason for one in flagged.list_skills(all=True)}
-    named = "left out by --without"
+    named = "left out of this run"
     assert reasons == {"a": "disabled by [skills] off", "b": named, "page_read": named}
     assert Preferences(without=off).faults(flagged.list_skills(all=True)) == []

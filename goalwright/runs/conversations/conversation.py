@@ -125,7 +125,7 @@ class Conversation:
         earlier = recorded.conversation.earlier_files if recorded.conversation is not None else 0
         own = recorded.files[: len(recorded.files) - earlier]
         goal = replace(recorded, files=own, conversation=None)
-        self.goalwright.workspace.check(goal)
+        self.goalwright.workspace.check(goal.skills)
         return goal
 
     async def resume(

@@ -26,7 +26,7 @@ _NOW = re.compile(
 
 def web_note(goal: str, catalogue: Catalogue) -> str:
     """What the goal needs of the web, and how to allow it; empty if nothing, or if tasks may get it by a tool."""
-    if WEB in catalogue.able or catalogue.mcp:
+    if WEB in catalogue.capabilities or catalogue.goal.mcp.tools:
         return ""
     if address := _HOST.search(goal):
         host = address.group(1).rstrip(".").lower()

@@ -76,12 +76,12 @@ class Planning:
 
     def _check_required(self) -> None:
         """Raise before anything is spent if a skill that the plan must use is not there."""
-        for name in self.catalogue.required:
+        for name in self.catalogue.goal.required:
             if name not in self.catalogue.known.skills:
                 raise required.absence(name, self.context.workspace.skills.why_absent(name))
 
     def _given(self, plan: Plan) -> Plan:
-        required.check(plan, self.catalogue.required)
+        required.check(plan, self.catalogue.goal.required)
         plan, repairs = plan.without_grown(), self.context.goal.repairs  # they grow again, and equal ones are reused
         plan = self.context.memo.recorded(PlanMade(plan, 0, repairs)).plan
         if repairs:
@@ -105,7 +105,7 @@ class Planning:
         goal, where = self.context.goal, self.context.settings.direct_answers
         if self.only_plans or where == "never" or (where == "conversation" and goal.conversation is None):
             return False
-        if goal.data is not None or goal.skills or self.certain or self.catalogue.required:
+        if goal.data is not None or goal.skills or self.certain or self.catalogue.goal.required:
             return False
         return self.context.models.profile("decomposer").shape is FULL.shape
 
@@ -117,7 +117,7 @@ class Planning:
     def brief(self, answers: tuple[str, ...] = ()) -> Brief:
         """What the decomposer is given."""
         context, catalogue = self.context, self.catalogue
-        goal, follow_up, refused = context.goal, context.follow_up, self._refused
+        goal, follow_up = context.goal, context.follow_up
         return Brief(
             goal=goal.text,
             skills=catalogue.skill_listing,
@@ -130,22 +130,14 @@ class Planning:
             answers=answers,
             asked=goal.skills,
             schema=goal.data.document if goal.data else None,
-            skill_for=partial(
-                context.workspace.best_skill, skills=[skill for skill in catalogue.skills if skill.name not in refused]
-            ),
+            skill_for=partial(context.workspace.best_skill, skills=catalogue.skills),
             earlier=follow_up.for_planner() if follow_up is not None else "",
             certain=self.certain,
-            required=catalogue.required,
+            required=catalogue.goal.required,
             direct=self.direct,
             images=context.memo.images.given.images,
             called=self._called,
         )
-
-    @property
-    def _refused(self) -> set[str]:
-        """The skills that the goal says not to use, and which so fit none of its parts."""
-        refused = self.context.workspace.skills.refused(self.context.goal.text, self.catalogue.skills)
-        return refused.difference(one.name for one in self.catalogue.selections)
 
     @property
     def _called(self) -> tuple[str, ...]:
@@ -208,7 +200,7 @@ class Planning:
 
     def unmet_needs(self, plan: Plan) -> list[str]:
         """A warning for each skill of a plan that needs what this run does not have."""
-        unmet = self.context.workspace.unmet(planned_skills(plan), self.catalogue.able)
+        unmet = self.context.workspace.unmet(planned_skills(plan), self.catalogue.capabilities)
         return [
             f"the plan uses the skill {name!r}, which needs {' and '.join(missing)}: tasks here do not have it, "
             "so the skill works only with what the goal, its files and other tasks give it; a run has it with "

@@ -25,7 +25,7 @@ async def reviewed(review: Review, current: CurrentPlan, planning: Planning) -> 
     wanted = await review(plan)
     if wanted is None:
         return False
-    ends, must_use = planning.context.history.replans.tasks, planning.catalogue.required
+    ends, must_use = planning.context.history.replans.tasks, planning.catalogue.goal.required
     change = edit(PlanInHand(plan, ends, plan), wanted, planning.known, "as reviewed", must_use)
     if change is not None:
         current.change(change)

@@ -10,6 +10,7 @@ from goalwright.runs.goal import NO_GOAL
 from goalwright.runs.steps.live_data import web_note
 from goalwright.workspace.blocking_model import BlockingModel
 from goalwright.workspace.goal_keywords import NoKeywords, ask_for_keywords
+from goalwright.workspace.goal_selection import GoalSelection
 from goalwright.workspace.llm_detector import LlmDetector
 from goalwright.workspace.mcp_choice import McpChoice
 from goalwright.workspace.planned_selection import PLAN, PlannedSelection, planned_skills
@@ -79,7 +80,9 @@ class Selecting:
         if prints is None:
             prints = await asyncio.to_thread(workspace.take_fingerprints, catalogue)
         functions = workspace.tools.function_specs
-        return CatalogueTaken(prints, *listings, functions, mcp=catalogue.mcp, prompts=catalogue.prompts)
+        return CatalogueTaken(
+            prints, *listings, functions, mcp=catalogue.goal.mcp.tools, prompts=catalogue.goal.mcp.prompts
+        )
 
     async def _select(self, *, ask: bool, keywords: str = "") -> tuple[Catalogue, str]:
         """The skills and tools as they are now, and the keywords that they were selected by besides the goal's words.
@@ -116,16 +119,17 @@ class Selecting:
         return await asyncio.to_thread(self._catalogue_by, detector)
 
     def _catalogue_by(self, detector: SkillDetector | None) -> Catalogue:
-        context, whole = self.context, self.task is None
-        return context.workspace.catalogue(
-            context.goal,
-            detector,
-            offered=context.tool_set,
-            mcp=self.mcp,
-            required=whole,
-            begun=context.recorded.is_begun,
-            nameable=self._nameable,
+        context = self.context
+        request = GoalSelection(
+            context.goal.text,
+            context.goal.skills,
+            context.settings.required_skills if self.task is None else (),
+            self._nameable,
+            context.recorded.is_begun,
+            context.tool_set,
+            self.mcp or McpChoice(),
         )
+        return context.workspace.catalogue(request, detector)
 
     @property
     def _nameable(self) -> frozenset[str] | None:

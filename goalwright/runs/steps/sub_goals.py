@@ -14,7 +14,6 @@ from goalwright.models.budget import ASSUMED_PRICE
 from goalwright.runs.goal import Goal
 from goalwright.runs.steps.planning import Planning
 from goalwright.runs.steps.selecting import Selecting
-from goalwright.workspace.mcp_choice import McpChoice
 from goalwright_executor.model_loop.form import Form
 from goalwright_executor.model_loop.previous_round import previous_round
 from goalwright_executor.model_loop.synthesis import NOTHING_NEEDED, Synthesis
@@ -69,7 +68,7 @@ class SubGoals:
         """The skills for a goal, selected by its own words: results would drown them."""
         words = fill(REFERENCE.sub(" ", task.instruction), {}, item).strip()
         context = replace(self.context, goal=Goal(words or self.context.goal.text))
-        mcp = McpChoice(self.catalogue.mcp, prompts=self.catalogue.prompts)
+        mcp = replace(self.catalogue.goal.mcp, warnings=())
         return await Selecting(context, task.id, mcp, self.catalogue.named).catalogue()
 
     def _brief(self, task: Task, goal: str, shown: list[dict[str, str]], planning: Planning) -> Brief:

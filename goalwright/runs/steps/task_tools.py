@@ -34,9 +34,11 @@ class TaskTools:
             context.artifacts.folder,
             log=self._log,
             progress=lambda text: context.record(Warned(text)),
-            mcp=catalogue.mcp,
+            mcp=catalogue.goal.mcp.tools,
         )
-        self.server_prompts = context.workspace.tools.server_prompts(catalogue.prompts, context.artifacts.folder)
+        self.server_prompts = context.workspace.tools.server_prompts(
+            catalogue.goal.mcp.prompts, context.artifacts.folder
+        )
         self._claims = Claims(writers_of(context.memo.finished.files))
         by_name = self._by_name.items()
         self.callable_by_plan = {n: tool for n, tool in by_name if not changed_file(getattr(tool, "function", None))}

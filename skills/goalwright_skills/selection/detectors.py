@@ -47,16 +47,16 @@ def _installed(name: str) -> SkillDetector:
     offered = {point.name: point for point in entry_points(GROUP)}
     if name not in offered:
         if name == ASKING:
-            hint = "use it in a run or with `goalwright skills select`, or choose another with --detector"
+            hint = "use it in a run or with `goalwright skills select`, or choose another detector"
             raise InputError(f"the detector {name!r} asks a model, and there is none here", hint=hint)
         known = ", ".join(sorted({*_OWN, *offered, ASKING}))
-        raise InputError(f"there is no detector {name!r}; detectors are: {known}", hint="use one with --detector")
+        raise InputError(f"there is no detector {name!r}; detectors are: {known}", hint="choose one of these detectors")
     try:
         made = offered[name].load()
         return _checked(name, made() if isinstance(made, type) or not hasattr(made, "detect") else made)
     except Exception as error:  # another package's code may fail in any way; say whose it is
         what = f"detector {name!r} from {offered[name].value} cannot be loaded: {error}"
-        raise InputError(what, hint="fix or uninstall that package, or use --detector ranked") from error
+        raise InputError(what, hint="fix or uninstall that package, or choose the detector 'ranked'") from error
 
 
 def _ranked(cache: Path | None) -> SkillDetector:
@@ -101,7 +101,7 @@ class PluginDetector:
             raise
         except Exception as error:
             what = f"the detector {self.name!r} failed: {type(error).__name__}: {error}"
-            raise InputError(what, hint="fix the package it comes from, or use --detector ranked") from error
+            raise InputError(what, hint="fix the package it comes from, or choose the detector 'ranked'") from error
 
 
 class RankingPluginDetector(PluginDetector):

@@ -123,7 +123,7 @@ async def test_a_run_does_without_a_required_skill_that_it_leaves_out(workspace:
         result = await runtime.run(GOAL)
     assert (result.status, STYLE in result.skills) == ("done", False)
     (warning,) = result.warnings
-    assert warning == f"--without names '{STYLE}', which [skills] require names too: --without counts"
+    assert warning == f"skills_without names '{STYLE}', which [skills] require names too: skills_without counts"
     assert sum(request.role == "decomposer" for request in model.asked) == 1
     assert (await replayed(workspace, rows(workspace))).drift == ()
 
@@ -139,18 +139,6 @@ async def test_a_rerun_must_use_a_skill_that_is_required_since_and_a_resumed_run
         resumed = await runtime.resume(cut.run_id, answers={cut.waiting[0].id: Answer("allow")})
     assert (again.status, again.tasks, resumed.status) == ("failed", (), "done")
     assert f"does not use the required skill '{STYLE}'" in (again.error or "")
-
-
-async def test_a_goal_that_refuses_a_skill_selects_and_lists_it_last(workspace: Path) -> None:
-    for detector in ("ranked", "keyword"):
-        found = Workspace(Paths.of(workspace, {}), Settings(detector=detector)).skills
-        active = found.active()
-        for said in (f"Do not use {STYLE}. ", f"不要使用{STYLE}。", f"Without the {STYLE} skill, "):
-            goal = f"{said}Greet readers warmly"
-            assert STYLE not in [one.name for one in found.select(goal, (), active)]
-            assert STYLE not in [one.name for one in found.best(goal, active, len(active) - 1)]
-            assert found.select(goal, (STYLE,), active)[0].name == STYLE, "--skill asks for it"
-        assert found.select("Greet readers warmly", (), active)[0].name == STYLE
 
 
 async def test_a_given_plan_must_use_a_required_skill_too(workspace: Path) -> None:
@@ -210,21 +198,10 @@ async def test_a_manual_skill_is_neither_selected_nor_listed_unless_the_goal_nam
         (taken,) = record.of(CatalogueTaken)
         assert named.skills[:2] == (STYLE, "from-author")
         assert "<name>from-author</name>" in taken.skill_listing
-        bare = await runtime.run(f"Greet readers with {STYLE}")
-        assert bare.skills[0] == STYLE
+        assert STYLE not in (await runtime.run(f"Greet readers with {STYLE}")).skills
+        assert STYLE not in (await runtime.run(f"Greet readers, but do not use the {STYLE} skill")).skills
         forced = await runtime.run(Goal(GOAL, skills=(STYLE,)))
     assert forced.skills[0] == STYLE
-
-
-def test_refusing_a_manual_skill_selects_no_other_one_for_the_words_of_its_name(workspace: Path) -> None:
-    add_skill(
-        workspace, "decor", "---\nname: decor\ndescription: Choose a house style for rooms and decor.\n---\nDo.\n"
-    )
-    found = Workspace(Paths.of(workspace, {}), Settings(skills_manual=(STYLE,))).skills
-    active = found.active()
-    assert [one.name for one in found.select("Choose a house style for rooms", (), active)] == ["decor"]
-    assert found.select(f"Do not use {STYLE}", (), active) == []
-    assert found.select(f"Do not use the {STYLE} skill", (), active) == []
 
 
 async def test_a_model_cannot_plan_with_a_manual_skill_by_itself(workspace: Path) -> None:
@@ -263,7 +240,7 @@ def selected_for(record: Recorder, task: str) -> list[str]:
     return [one.name for one in found.selections]
 
 
-@pytest.mark.parametrize("said", [f"ticket 1: ${STYLE} now", f"see {STYLE}", f"use the {STYLE} skill"])
+@pytest.mark.parametrize("said", [f"ticket 1: ${STYLE} now", f"use the {STYLE} skill"])
 async def test_data_in_a_sub_goal_cannot_name_a_manual_skill(said: str, workspace: Path) -> None:
     listing = {"id": "list", "action_type": "llm", "instruction": "List the tickets"}
     each = sub_goal("Handle <<item>>", depends_on=["list"], for_each="<<list.output>>")
@@ -273,7 +250,7 @@ async def test_data_in_a_sub_goal_cannot_name_a_manual_skill(said: str, workspac
     assert result.status == "done"
     assert STYLE not in selected_for(record, "part[1]")
     assert [f"there is no skill '{STYLE}'" in one.faults[0] for one in record.of(PlanRefused)] == [True]
-    assert [one for one in result.warnings if f"pass --skill {STYLE}" in one]
+    assert [one for one in result.warnings if f"a sub-goal names {STYLE}" in one]
     assert (await replayed(workspace, rows(workspace))).drift == ()
 
 
@@ -362,7 +339,7 @@ async def test_a_skill_that_is_off_is_not_there(workspace: Path) -> None:
     ("settings", "why"),
     [
         ({"skills_off": ("excel",)}, "disabled by [skills] off"),
-        ({"skills_without": ("excel",)}, "left out by --without"),
+        ({"skills_without": ("excel",)}, "left out of this run"),
     ],
 )
 async def test_installed_tools_that_are_off_are_not_there(settings: dict[str, Any], why: str, workspace: Path) -> None:
@@ -414,7 +391,7 @@ async def test_a_goal_that_asks_for_a_skill_that_is_off_or_broken_is_warned(work
     assert "the skill 'torn-notes' is broken: " in fault
     with pytest.raises(InputError, match=f"the skill '{STYLE}' is disabled by") as refused:
         runtime.workspace.skills.check_known([STYLE], runtime.workspace.skills.active())
-    assert refused.value.hint == "put that right, or use one of these names"
+    assert refused.value.hint == "fix the skill, or use one of these names"
 
 
 async def test_no_warning_is_given_where_another_skill_of_the_name_is_used(workspace: Path) -> None:

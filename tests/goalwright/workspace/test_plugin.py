@@ -63,14 +63,14 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_detector_of_another_package_may_give_plain_tuples(skills_here: WorkspaceSkills) -> None:
     skills = skills_here.active()
-    (found,) = skills_here.select("plain", (), skills)
+    (found,) = skills_here.select(skills_here.request("plain"))
     assert (found.name, found.score, found.reason) == (skills[0].name, 0.5, "because")
-    assert [one.score for one in skills_here.best("plain", skills, 2)] == [0.5, 0.0]
+    assert [one.score for one in skills_here.rank(skills_here.request("plain", limit=2))] == [0.5, 0.0]
 
 
 def test_what_a_goal_names_is_selected_though_the_detector_knows_nothing_of_it(skills_here: WorkspaceSkills) -> None:
     skills = skills_here.active()
-    found = skills_here.select("$code-review", (), skills)
+    found = skills_here.select(skills_here.request("$code-review"))
     assert [(one.name, one.score) for one in found] == [("code-review", 1.0), (skills[0].name, 0.5)]
 
 
@@ -82,15 +82,17 @@ def test_one_that_fails_is_named_and_goalwright_is_not_blamed(
     skills_here: WorkspaceSkills, goal: str, says: str
 ) -> None:
     with pytest.raises(InputError, match="the detector 'foreign' failed: ") as caught:
-        skills_here.select(goal, (), skills_here.active())
+        skills_here.select(skills_here.request(goal))
     assert says in caught.value.message
-    assert "--detector ranked" in caught.value.hint
+    assert "choose the detector 'ranked'" in caught.value.hint
     with pytest.raises(InputError, match="the detector 'foreign' failed: "):
-        skills_here.best(goal, skills_here.active(), 3)
+        skills_here.rank(skills_here.request(goal, limit=3))
 
 
 @pytest.mark.usefixtures("installed")
 def test_one_that_ranks_is_asked_for_the_best(workspace: Path) -> None:
     skills_here = WorkspaceSkills(Paths.of(workspace, {}), Settings(detector="ranking"))
     skills = skills_here.active()
-    assert [(one.name, one.score) for one in skills_here.best("plain", skills, 1)] == [(skills[1].name, 1)]
+    assert [(one.name, one.score) for one in skills_here.rank(skills_here.request("plain", limit=1))] == [
+        (skills[1].name, 1)
+    ]

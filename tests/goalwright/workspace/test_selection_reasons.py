@@ -105,15 +105,15 @@ def test_what_users_and_authors_decided_is_said_of_each_candidate(workspace: Pat
 def test_a_skill_that_nobody_can_name_is_not_told_to_be_named(workspace: Path) -> None:
     put(workspace / "skills/inner", "inner", "Greets the readers.\nuser-invocable: false")
     manual, required = skills(workspace, skills_manual=("inner",)), skills(workspace, skills_require=("inner",))
-    found = reasons(manual, GOAL, 1, named=("inner",)).candidates[-1]
+    found = reasons(manual, GOAL, 1, names=("inner",)).candidates[-1]
     assert found.change == "It is manual, and not called by name (user-invocable: false): only your own plan uses it."
-    assert manual.named_in_vain("$inner", manual.active())[0].endswith("it is manual too: only your own plan uses it")
-    found = reasons(required, GOAL, 1, named=("inner",)).candidates[0]
+    assert manual.name_warnings(manual.request("$inner"))[0].endswith("it is manual too: only your own plan uses it")
+    found = reasons(required, GOAL, 1, names=("inner",)).candidates[0]
     assert found.change.endswith("whatever its score. It is not called by name (user-invocable: false).")
 
 
 def test_a_tool_of_an_installed_package_cannot_be_selected(workspace: Path) -> None:
-    found = {one.name: one for one in reasons(skills(workspace), GOAL, 1, named=("excel_read",)).candidates}
+    found = {one.name: one for one in reasons(skills(workspace), GOAL, 1, names=("excel_read",)).candidates}
     assert found["excel_read"].change == "it cannot be selected: it is a tool"
 
 
@@ -121,7 +121,7 @@ def test_skills_that_are_manual_or_off_are_told_with_what_to_do(workspace: Path)
     decided = skills(workspace, skills_manual=("style",), skills_off=("greeting",))
     found = {one.name: one for one in reasons(decided, GOAL, 9).candidates}
     assert not found["style"].selected
-    assert found["style"].change == "It is manual: name it, with $style in the goal or --skill style."
+    assert found["style"].change == "It is manual: name it with $style in the goal, or request it."
     assert found["greeting"].change == "It is off (disabled by [skills] off): take it out of that list."
     named = {one.name: one for one in reasons(decided, f"$style {GOAL}", 9).candidates}
     assert (named["style"].selected, named["style"].score) == (True, 1.0)

@@ -145,5 +145,5 @@ def _missing(goalwright: Goalwright, goal: Goal) -> str | None:
 def _selected(site: Site, goal: Goal) -> list[dict[str, Any]]:
     skills = site.workspace.skills
     with site.selecting:
-        found = skills.select(goal.text, goal.skills, skills.active())
+        found = skills.select(skills.request(goal.text, goal.skills))
     return [selection.to_dict() for selection in found]

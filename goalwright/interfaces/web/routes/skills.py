@@ -161,11 +161,10 @@ async def select(site: Site, request: Request) -> Response:
     def read() -> list[dict[str, Any]]:
         skills = site.workspace.skills
         with site.selecting:
-            candidates = skills.active()
             if top is not None:
-                found = skills.best(goal, candidates, min(top, 100))
+                found = skills.rank(skills.request(goal, limit=min(top, 100)))
             else:
-                found = skills.select(goal, (), candidates)
+                found = skills.select(skills.request(goal))
         return [{"name": selection.name, "score": selection.score, "reason": selection.reason} for selection in found]
 
     return json_reply({"goal": goal, "selected": await asyncio.to_thread(read)})

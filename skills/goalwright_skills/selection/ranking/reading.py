@@ -16,7 +16,7 @@ from goalwright_skills.selection.ranking.combination import EVERYDAY, need_featu
 from goalwright_skills.selection.ranking.signals import Outlook, Signals, leading, strength
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Set
+    from collections.abc import Mapping
 
     from goalwright_skills.selection.index.leading import NearCosines
     from goalwright_skills.selection.index.vectors import Cosines
@@ -58,13 +58,12 @@ class Passage:
         self._near: Cosines | NearCosines | None = None
         self._places: Mapping[int, Places] = {}
 
-    def look(self, places: TermPlaces, by_words: int, by_meaning: int, without: Set[int] = frozenset()) -> None:
-        """Find the skills that may fit, so many by words and so many by meaning, `without` some."""
+    def look(self, places: TermPlaces, by_words: int, by_meaning: int) -> None:
+        """Find the skills that may fit, this many by words and by meaning."""
         self._places, scorer = places, self.pool.scorer
-        by_words, by_meaning = by_words + len(without), by_meaning + len(without)
         cosines = self._cosines(by_meaning)
-        near = [at for at in cosines.nearest(by_meaning) if at not in without] if cosines is not None else []
-        likely = [at for at in scorer.likely(self.query, by_words) if at not in without]
+        near = cosines.nearest(by_meaning) if cosines is not None else []
+        likely = scorer.likely(self.query, by_words)
         found = scorer.candidates(self.query, places, likely, near)
         self.least_words = min((one.by_words for one in found[: len(likely)]), default=0.0)
         best = max((candidate.score for candidate in found), default=0.0)
@@ -241,17 +240,17 @@ class Passage:
 
 
 class GoalReading:
-    """A goal's whole and its parts, read for a pool `without` some skills; `limit` at least are ranked."""
+    """A goal and its parts, each with the skills of a pool that may fit; at least `limit` skills are ranked."""
 
-    def __init__(self, text: str, pool: Pool, limit: int = 0, without: Set[int] = frozenset()) -> None:
-        self.pool, self.limit, self.without = pool, limit, without
+    def __init__(self, text: str, pool: Pool, limit: int = 0) -> None:
+        self.pool, self.limit = pool, limit
         self.whole = Passage(text, pool)
         self.parts = [Passage(part, pool, self.whole) for part in parts_of(text)]
         terms = chain.from_iterable(passage.query.shares for passage in (self.whole, *self.parts))
         places = TermPlaces(pool.scorer.data, terms)
-        self.whole.look(places, max(BY_WORDS, limit), max(BY_MEANING, limit // 2), without)
+        self.whole.look(places, max(BY_WORDS, limit), max(BY_MEANING, limit // 2))
         for part in self.parts:
-            part.look(places, PART_BY_WORDS, PART_BY_MEANING, without)
+            part.look(places, PART_BY_WORDS, PART_BY_MEANING)
 
     @cached_property
     def ranked(self) -> list[tuple[int, float]]:

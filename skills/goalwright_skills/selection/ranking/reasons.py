@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from goalwright_skills.selection.detector import Explained, Explanation, PartScore
@@ -61,7 +60,6 @@ def _of(passage: Passage, document: int) -> str:
 
 
 _PARTS = 3
-_REFUSED = "the goal would have to leave out that it is not to be used"
 # How much of a part is quoted.
 _SHOWN = 60
 
@@ -80,7 +78,6 @@ def explained(goal: str, reading: GoalReading, selected: Mapping[str, Selection]
         _candidate(document, reading, selected.get(skills[document].name))
         for document in list(dict.fromkeys(order))[: max(limit, len(selected))]
     ]
-    found += [replace(unranked(document, reading), change=_REFUSED) for document in sorted(reading.without)]
     return Explanation(goal, any(selection.certain for selection in selected.values()), tuple(found))
 
 

@@ -176,7 +176,8 @@ async def test_a_certain_skill_that_the_recipe_does_not_use_causes_a_warning(wor
     add_skill(work, "design-team-reports", f"---\nname: design-team-reports\ndescription: {description}\n---\nx\n")
     model = planning(PLAN)
     async with opened(work, model) as goalwright:
-        assert "design-team-reports" in goalwright.workspace.certain(Goal(LIKE))
+        first = (await goalwright.preview(Goal(LIKE))).selections[0]
+        assert (first.name, first.certain) == ("design-team-reports", True)
         result = await goalwright.run(goalwright.from_recipe("weekly", DESIGN))
     assert (result.recipe, plans(model)) == ("weekly", 0)
     assert any("design-team-reports" in text for text in result.warnings)

@@ -100,7 +100,7 @@ def plan(
     settings = configuration.settings(where, flags, quiet=mode.quiet).settings
     yes = first_model.offer(settings, mode, yes=yes)
     goalwright = Goalwright(workspace, settings, open_model=warm_up.begin(settings, where))
-    goalwright.workspace.check(full_goal)
+    goalwright.workspace.check(full_goal.skills)
     warm_up.check_keys(settings)
     if not (model_download.is_missing(goalwright.models.names) and asyncio.run(goalwright.preview(full_goal)).rule):
         model_download.offer(goalwright.models.names, yes=yes, quiet=mode.quiet)  # what a rule plans needs no model

@@ -122,7 +122,7 @@ def run(
         return show_preview(goalwright, full_goal, mode)
     configuration.announce_journal(where, resolved, quiet=mode.quiet)
     trust_prompt.trust_tools(goalwright.workspace.tools, trust=trust, quiet=mode.quiet)
-    goalwright.workspace.check(full_goal)
+    goalwright.workspace.check(full_goal.skills)
     if goalwright.models.needed_for(full_goal.plan):
         yes = first_model.offer(goalwright.settings, mode, yes=yes) if plan_file is not None else yes
         warm_up.check_keys(goalwright.settings)

@@ -113,11 +113,10 @@ def select(
 def _select(
     skills: WorkspaceSkills, top: int | None, detector: SkillDetector | None, goal: str, forced: tuple[str, ...]
 ) -> list[Selection]:
-    candidates = skills.active()
     goal = _checked_goal(goal)
     if top is None:
-        return skills.select(goal, forced, candidates, detector)
-    return skills.best(goal, candidates, top, detector)
+        return skills.select(skills.request(goal, forced), detector)
+    return skills.rank(skills.request(goal, limit=top), detector)
 
 
 def _checked_goal(goal: str) -> str:
@@ -132,7 +131,7 @@ def _checked_goal(goal: str) -> str:
 def _print_one(select_for: Select, skills: WorkspaceSkills, goal: str | None, mode: OutputMode) -> int:
     text = stdin.goal_text(goal)
     selections = select_for(text, ())
-    notes = [*skills.warnings, *skills.named_in_vain(text, skills.active()), *skills.index_notes]
+    notes = [*skills.warnings, *skills.name_warnings(skills.request(text)), *skills.index_notes]
     warn(skills.registry, verbose=mode.verbose, quiet=mode.quiet, more=notes)
     if not selections and not mode.quiet:
         _say_language(skills, [text])

@@ -29,7 +29,7 @@ def print_why(goal: str, names: Sequence[str], top: int, workspace: Path, flags:
     skills = open_skills(workspace, flags, quiet=mode.quiet)
     detector = skills.ranked if skills.detector_name == detectors.ASKING else skills.detector
     explanation = reasons(skills, goal, top, detector, names)
-    warnings = [*skills.warnings, *skills.named_in_vain(goal, skills.active()), *skills.index_notes]
+    warnings = [*skills.warnings, *skills.name_warnings(skills.request(goal)), *skills.index_notes]
     warn(skills.registry, verbose=mode.verbose, quiet=mode.quiet, more=warnings)
     if not explains(detector) and not mode.quiet:
         output.say(f"The detector {skills.detector_name!r} does not explain its scores: they are shown without parts.")
