@@ -194,11 +194,23 @@ _CHECKS: dict[str, Callable[[Any], object]] = {
 }
 
 
-class InvalidSettings(InputError):
-    """The caller passed unknown settings or invalid values; a fault in a value begins with the setting's name."""
+@dataclass(frozen=True, slots=True)
+class SettingFault:
+    """An unknown setting or an invalid value; `reason` follows the setting's name in a sentence."""
 
-    def __init__(self, faults: Sequence[str]) -> None:
-        super().__init__(f"settings: {'; '.join(faults)}", hint="fix these; goalwright.Settings lists every setting")
+    setting: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.setting!r} {self.reason}"
+
+
+class InvalidSettings(InputError):
+    """The caller passed unknown settings or invalid values."""
+
+    def __init__(self, faults: Sequence[SettingFault]) -> None:
+        listed = "; ".join(map(str, faults))
+        super().__init__(f"settings: {listed}", hint="fix these; goalwright.Settings lists every setting")
         self.faults = tuple(faults)
 
 
@@ -217,7 +229,7 @@ def with_tools(settings: Settings, names: Sequence[str]) -> Settings:
     try:
         toolset.expanded(names)
     except ValueError as error:
-        raise InvalidSettings([f"'tools' {error}"]) from error
+        raise InvalidSettings([SettingFault("tools", str(error))]) from error
     return replace(settings, tools=tuple(dict.fromkeys((*settings.tools, *names)))) if names else settings
 
 
@@ -244,16 +256,15 @@ def resolve(
         refused = skill_lists.join(table, path, values, trusted=path != project or trusted)
         warnings += [f"{what}, {_UNTRUSTED}{HOW_TO_TRUST}" for what in refused]
         _anchor(table, workspace)
-        _merge(table, str(path), values, origins, faults)
+        faults += [f"{path}: {_in_file(fault)}" for fault in _merge(table, str(path), values, origins)]
     if not trusted and untrusted.has_templates(workspace):
         warnings.append(_ignored(f"{workspace / untrusted.TEMPLATES}: these templates are", ""))
-    _merge(dict(_environment(env)), _ENVIRONMENT, values, origins, faults)
-    passed: list[str] = []
-    _merge({key: value for key, value in flags.items() if value is not None}, _FLAG, values, origins, passed)
-    own = [text.removeprefix(f"{_FLAG}: ") for text in passed]
+    faults += [f"{_ENVIRONMENT}: {fault}" for fault in _merge(dict(_environment(env)), _ENVIRONMENT, values, origins)]
+    passed = {key: value for key, value in flags.items() if value is not None}
+    own = list(_merge(passed, _FLAG, values, origins))
     if own and not faults:
         raise InvalidSettings(own)
-    faults += own
+    faults += map(str, own)
     if faults:
         raise SetupError(
             "; ".join(faults), hint="`goalwright doctor` shows the settings in force and where they come from"
@@ -322,7 +333,7 @@ def _drop_guarded(table: dict[str, Any], path: Path) -> Iterator[str]:
 
 def _drop_refused(table: dict[str, Any], path: Path, users: Mapping[str, Any]) -> Iterator[str]:
     values: dict[str, Any] = {}
-    _merge(table, "", values, {}, [])  # faults are found when what is left is merged
+    list(_merge(table, "", values, {}))  # the faults are reported when the remaining settings are merged
     defaults = {setting.name: setting.default for setting in fields(Settings)}
     for name, reason in untrusted.refused(values, users, defaults):
         del table[name]
@@ -362,9 +373,15 @@ def setting_types() -> Mapping[str, Any]:
     return get_type_hints(Settings)
 
 
+def _in_file(fault: SettingFault) -> str:
+    """A fault with the name that the setting has in a file."""
+    return f"{skill_lists.told(fault.setting)} {fault.reason}"
+
+
 def _merge(
-    table: Mapping[str, Any], origin: str, values: dict[str, Any], origins: dict[str, str], faults: list[str]
-) -> None:
+    table: Mapping[str, Any], origin: str, values: dict[str, Any], origins: dict[str, str]
+) -> Iterator[SettingFault]:
+    """Convert the settings of a table into `values`; yields the faults."""
     types = setting_types()
     may_be_zero = {setting.name for setting in fields(Settings) if setting.metadata["may_be_zero"]}
     known = types if origin == _FLAG else _in_files()
@@ -372,7 +389,7 @@ def _merge(
         if key not in known:
             near = guess(key, known)
             hint = f"did you mean {near!r}?" if near else f"settings are: {', '.join(known)}"
-            faults.append(f"{origin}: unknown setting {key!r}; {hint}")
+            yield SettingFault(key, f"is not a setting; {hint}")
             continue
         try:
             value = convert(raw, types[key], may_be_zero=key in may_be_zero)
@@ -381,5 +398,4 @@ def _merge(
                 check(value)
             origins[key] = origin
         except ValueError as error:
-            told = repr(key) if origin in (_FLAG, _ENVIRONMENT) else skill_lists.told(key)
-            faults.append(f"{origin}: {told} {error}")
+            yield SettingFault(key, str(error))

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import re
 from dataclasses import dataclass, fields
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -69,8 +67,8 @@ def settings(where: Paths, flags: SettingFlags, *, quiet: bool = False) -> Resol
     try:
         resolved = resolve(flags.given(), os.environ, where.workspace, where.user_config, trusted=is_trusted(where))
     except InvalidSettings as error:
-        message = "; ".join(re.sub(r"^'(\w+)'", partial(_as_given, flags), text) for text in error.faults)
-        raise InputError(message, hint="`--help` shows the values of each option") from error
+        faults = "; ".join(f"{_flag_of(fault.setting, flags)} {fault.reason}" for fault in error.faults)
+        raise InputError(faults, hint="`--help` lists the options, docs/configuration.md the settings") from error
     for warning in resolved.warnings:
         if not quiet:
             output.say_warning(warning)
@@ -93,7 +91,6 @@ def announce_journal(where: Paths, resolved: Resolved, *, quiet: bool) -> None:
             output.say(f"Creating a new journal: {url}")
 
 
-def _as_given(flags: SettingFlags, name: re.Match[str]) -> str:
-    """A setting as it was given: by `-c`, or by its own option."""
-    by_name = name.group(1) in dict(flags.changes)
-    return f"-c {name.group(1)}" if by_name else "--" + name.group(1).replace("_", "-")
+def _flag_of(setting: str, flags: SettingFlags) -> str:
+    """How a setting was passed: with `-c`, or with its own option."""
+    return f"-c {setting}" if setting in dict(flags.changes) else f"--{setting.replace('_', '-')}"

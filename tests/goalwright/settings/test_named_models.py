@@ -44,8 +44,8 @@ def test_names_of_the_user_and_of_the_workspace_add_up(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ('[models]\ndecompser = "x"\n', "unknown setting 'decompser'; did you mean 'decomposer'?"),
-        ('[models]\ntasks = "x"\n', "unknown setting 'tasks'; did you mean"),
+        ('[models]\ndecompser = "x"\n', "'decompser' is not a setting; did you mean 'decomposer'?"),
+        ('[models]\ntasks = "x"\n', "'tasks' is not a setting; did you mean"),
         ("[models]\nfast = 5\n", "'models' must give 'fast' the name of a model, not 5"),
         ('[models]\nfast = ""\n', "'models' must give 'fast' the name of a model, not ''"),
         ('[models]\n"a b" = "x"\n', "'models' has the name 'a b'; use letters, digits, '_' and '-', 64 at most"),

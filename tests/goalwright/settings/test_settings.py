@@ -70,11 +70,11 @@ def test_every_fault_in_every_source_is_reported_at_once(tmp_path: Path) -> None
             project="max_task = 3\nfallback = 5\nmodel = 7\nmax_tokens = -1\nnonsense_key = 1\ntool_calls = true",
         )
     for text in (
-        "unknown setting 'max_task'; did you mean 'max_tasks'?",
+        "'max_task' is not a setting; did you mean 'max_tasks'?",
         "'fallback' must be a list of strings",
         "'model' must be a string",
         "'max_tokens' must be a whole number above 0",
-        "unknown setting 'nonsense_key'; settings are",
+        "'nonsense_key' is not a setting; settings are",
         "'strict_skills' must be true or false",
         "'max_cost' must be a number above 0",
         "'tool_calls' must be a whole number",
