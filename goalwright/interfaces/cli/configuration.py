@@ -32,12 +32,9 @@ class SettingFlags:
     timeout: float | None = None
     detector: str | None = None
     strict_skills: bool | None = None
-    unsafe_tools: bool | None = None
     workspace_writes: str | None = None
     tools: str | None = None
     allow_web: tuple[str, ...] = ()
-    allow_network_hosts: tuple[str, ...] = ()
-    max_concurrency: int | None = None
     max_replans: int | None = None
     cache: float | None = None
     stream_plan: bool | None = None
@@ -93,4 +90,7 @@ def announce_journal(where: Paths, resolved: Resolved, *, quiet: bool) -> None:
 
 def _flag_of(setting: str, flags: SettingFlags) -> str:
     """How a setting was passed: with `-c`, or with its own option."""
-    return f"-c {setting}" if setting in dict(flags.changes) else f"--{setting.replace('_', '-')}"
+    if setting in dict(flags.changes):
+        return f"-c {setting}"
+    names = {"skills_without": "without", "seed": "seed-dir", "workspace_writes": "write"}
+    return f"--{names.get(setting, setting.replace('_', '-'))}"

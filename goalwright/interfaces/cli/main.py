@@ -181,6 +181,12 @@ def _usage_hint(error: click.ClickException, arguments: Sequence[str]) -> str:
             if arguments and arguments[0] in _COMMANDS
             else "see `goalwright --help`"
         )
+    if isinstance(error, click.NoSuchOption) and any(option.name == "changes" for option in context.command.params):
+        from goalwright.settings.settings import setting_types
+
+        name = error.option_name.lstrip("-").replace("-", "_").removeprefix("no_")
+        if setting := next((key for key in setting_types() if key == name or key == f"{name}_hosts"), None):
+            return f"{setting} is a setting: {context.command_path} -c {setting}=VALUE"
     takes_text = any(parameter.name in ("goal", "request") for parameter in context.command.params)
     if takes_text and "unexpected extra argument" in error.message:
         return f'put text of several words in quotes: {context.command_path} "…" (see `{context.command_path} --help`)'

@@ -38,15 +38,15 @@ def option_value(name: str, kind: type[Any], *options: Decorator[Any]) -> Decora
             value = replace(parameters[name], **fields) if name in parameters else kind(**fields)
             return command(**parameters | {name: value})
 
-        before = len(_options_of(with_value))
+        before = len(options_of(with_value))
         together(*options)(with_value)
-        names = [option.name for option in _options_of(with_value)[before:]]
+        names = [option.name for option in options_of(with_value)[before:]]
         return with_value  # type: ignore[return-value]  # called by click alone, by names
 
     return decorate
 
 
-def _options_of(command: Callable[..., Any]) -> list[click.Parameter]:
+def options_of(command: Callable[..., Any]) -> list[click.Parameter]:
     """The options that click has noted on a function so far."""
     noted: list[click.Parameter] = getattr(command, "__click_params__", [])
     return noted

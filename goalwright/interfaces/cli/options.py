@@ -15,9 +15,8 @@ import click
 
 from goalwright.interfaces.cli import found_workspace
 from goalwright.interfaces.cli.configuration import SettingFlags
-from goalwright.interfaces.cli.option_value import option_value, together
+from goalwright.interfaces.cli.option_value import option_value, options_of, together
 from goalwright.interfaces.cli.view.output_mode import OutputMode
-from goalwright_skills.builtin.toolset import TOOLS
 from goalwright_skills.errors import InputError
 
 if TYPE_CHECKING:
@@ -28,9 +27,34 @@ _FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)
 ABOVE_ZERO = click.FloatRange(0, min_open=True)
 
 
+def _pairs(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    for text in texts:
+        if "=" not in text:
+            raise InputError(f"-c {text}: a setting is KEY=VALUE", hint="such as -c max_tasks=5")
+    return tuple((key.strip(), value) for key, _, value in (text.partition("=") for text in texts))
+
+
+_change = click.option(
+    "-c",
+    "changes",
+    multiple=True,
+    metavar="KEY=VALUE",
+    callback=_pairs,
+    help="Change any setting for this command (repeatable).",
+)
+
+
 def setting(*options: Decorator[Any]) -> Decorator[Any]:
-    """Options that override a setting; each is named as its setting."""
-    return option_value("flags", SettingFlags, *options)
+    """Options that override a setting, each named as its setting; the first set on a command adds `-c` for all."""
+
+    def decorate(command: Command) -> Command:
+        has_change = any(option.name == "changes" for option in options_of(command))
+        return option_value("flags", SettingFlags, *options, *(() if has_change else (_change,)))(command)
+
+    return decorate
+
+
+any_setting = setting()
 
 
 here = click.option(
@@ -69,22 +93,16 @@ trust = click.option("--trust", is_flag=True, help="Trust this workspace's tools
 approve_all = click.option("--approve-all", is_flag=True, help="Allow every call and task that would ask first.")
 yes = click.option("--yes", is_flag=True, help="Download a missing local model without asking.")
 
-skills = setting(
-    click.option("--detector", metavar="NAME", help="Detector that selects skills (default: ranked)."),
-    click.option(
-        "--strict-skills",
-        is_flag=True,
-        default=None,
-        help="Ignore skills whose name is invalid or differs from their folder.",
-    ),
+_strict_skills = click.option(
+    "--strict-skills",
+    is_flag=True,
+    default=None,
+    hidden=True,
+    help="Ignore skills whose name is invalid or differs from their folder.",
 )
-tools = together(
-    trust,
-    setting(
-        click.option(
-            "--unsafe-tools", is_flag=True, default=None, help="Run tools unconfined if no sandbox is available."
-        )
-    ),
+strict_skills = setting(_strict_skills)
+skills = setting(
+    click.option("--detector", metavar="NAME", help="Detector that selects skills (default: ranked)."), _strict_skills
 )
 
 
@@ -98,7 +116,7 @@ _write = click.option(
     "workspace_writes",
     flag_value="ask",
     default=None,
-    help="Let tasks change files of the workspace; each change is shown as a diff and needs your approval.",
+    help="Let tasks change files in the workspace; you approve each change.",
 )
 write = setting(_write)
 powers = setting(
@@ -106,31 +124,21 @@ powers = setting(
     click.option(
         "--tools",
         metavar="NAMES",
-        help="Switch on tools that are off by default, separated by commas: "
-        f"{', '.join(tool.short for tool in TOOLS if '--tools' in tool.switch)}.",
+        help="Add tools that are off by default: python, shell or both (python,shell).",
     ),
     click.option(
         "--allow-web",
         multiple=True,
         metavar="HOST",
         callback=_hosts,
-        help="Let tasks read pages of this host, such as example.org or *.example.org (repeatable).",
-    ),
-    click.option(
-        "--allow-network",
-        "allow_network_hosts",
-        multiple=True,
-        metavar="HOST",
-        callback=_hosts,
-        help="Let commands of the tool shell reach this host by HTTP (repeatable).",
+        help="Let tasks read web pages of this host: example.org, *.example.org (repeatable).",
     ),
 )
 journal = setting(
     click.option(
         "--journal",
         metavar="URL|PATH",
-        help="Journal of runs: a path, sqlite:///PATH or postgresql://… "
-        "(default: .agents/journal.sqlite in the workspace).",
+        help="Journal of runs: a path, sqlite:///PATH or postgresql://… (default: .agents/journal.sqlite).",
     )
 )
 
@@ -157,6 +165,7 @@ unknown_cost = setting(
         "--allow-unknown-cost",
         is_flag=True,
         default=None,
+        hidden=True,
         help="With --max-cost, call models of unknown price too, and count $15 per million tokens.",
     )
 )
@@ -175,11 +184,9 @@ stream_plan = setting(
     click.option(
         "--stream-plan/--no-stream-plan",
         default=None,
+        hidden=True,
         help="Start tasks while the plan is still being written (default), or only once it is complete.",
     )
-)
-concurrency = setting(
-    click.option("--max-concurrency", type=int, metavar="N", help="Run at most N tasks at a time (default: 16).")
 )
 call_rates = together(
     click.option(
@@ -206,6 +213,7 @@ replans = setting(
         "--max-replans",
         type=click.IntRange(0),
         metavar="N",
+        hidden=True,
         help="Let a model change the plan at most N times if it cannot be carried out (default: 1; 0: never).",
     )
 )
@@ -216,14 +224,7 @@ def _absolute(_: click.Context, __: click.Parameter, folder: Path | None) -> str
     return str(folder.absolute()) if folder is not None else None
 
 
-def _changes(_: click.Context, __: click.Parameter, pairs: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
-    for pair in pairs:
-        if "=" not in pair:
-            raise InputError(f"-c {pair}: a setting is KEY=VALUE", hint="such as -c max_tasks=5")
-    return tuple((key.strip(), value) for key, _, value in (pair.partition("=") for pair in pairs))
-
-
-changes = setting(
+skill_choice = setting(
     click.option(
         "--without",
         "skills_without",
@@ -233,6 +234,7 @@ changes = setting(
     ),
     click.option(
         "--skills-dir",
+        hidden=True,
         type=_FOLDER,
         callback=_absolute,
         metavar="DIR",
@@ -241,13 +243,11 @@ changes = setting(
     click.option(
         "--seed-dir",
         "seed",
+        hidden=True,
         type=_FOLDER,
         callback=_absolute,
         metavar="DIR",
         help="Folder with your own prompt templates.",
-    ),
-    click.option(
-        "-c", "changes", multiple=True, metavar="KEY=VALUE", callback=_changes, help="Change any setting (repeatable)."
     ),
 )
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from goalwright.interfaces.cli import configuration, options
+from goalwright.interfaces.cli.command_classes import SectionedCommand
 from goalwright.interfaces.cli.commands.batches import batch_flags
 from goalwright.interfaces.cli.view import output
 from goalwright_skills.errors import InputError
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from goalwright.interfaces.cli.view.output_mode import OutputMode
 
 
-@click.command()
+@click.command(cls=SectionedCommand)
 @click.argument("file")
 @options.output_file("Write results to this file, one line per goal; only --dry-run needs none.", never_stdout=True)
 @batch_flags.goals_and_limits
@@ -31,18 +32,12 @@ if TYPE_CHECKING:
 @options.unknown_cost
 @options.setting(click.option("--timeout", type=float, metavar="SECONDS", help="Stop each goal after this time."))
 @options.cache
-@options.setting(
-    click.option(
-        "--max-replans",
-        type=click.IntRange(0),
-        metavar="N",
-        help="Let each goal's plan change at most N times (default: 0).",
-    )
-)
+@options.replans
+@options.skill_choice
 @batch_flags.cluster
 @options.yes
-@options.skills
-@options.tools
+@options.strict_skills
+@options.trust
 @options.powers
 @options.approve_all
 @options.journal

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from goalwright.interfaces.cli import configuration, options
+from goalwright.interfaces.cli.command_classes import SectionedCommand
 from goalwright.interfaces.cli.commands.batches import batch_flags
 from goalwright.interfaces.cli.commands.evaluations import eval_flags
 from goalwright.interfaces.cli.configuration import SettingFlags
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from goalwright.settings.paths import Paths
 
 
-@click.command("run")
+@click.command("run", cls=SectionedCommand)
 @click.argument("cases", nargs=-1, required=True)
 @click.option("--variant", "variants", multiple=True, metavar="NAME=FLAGS", help="Compare this variant (repeatable).")
 @click.option(
@@ -37,8 +38,9 @@ if TYPE_CHECKING:
 @eval_flags.limits
 @batch_flags.cluster
 @options.yes
-@options.skills
-@options.tools
+@options.strict_skills
+@options.any_setting
+@options.trust
 @options.powers
 @options.approve_all
 @options.journal
@@ -106,11 +108,10 @@ def run(
 
 @click.command(add_help_option=False)
 @options.named_models
-@options.skills
-@options.concurrency
+@options.strict_skills
 @options.replans
 @options.powers
-@options.changes
+@options.skill_choice
 @click.option("--skill", "skills", multiple=True)
 def _parsed(flags: SettingFlags, skills: tuple[str, ...]) -> tuple[SettingFlags, tuple[str, ...]]:
     return flags, skills

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from goalwright.interfaces.cli import configuration, execution, options
+from goalwright.interfaces.cli.command_classes import SectionedCommand
 from goalwright.interfaces.cli.view import output
 from goalwright_skills.errors import InputError
 
@@ -22,9 +23,9 @@ _HOST = "127.0.0.1"
 _PORT = 8725
 
 
-@click.command()
+@click.command(cls=SectionedCommand)
 @options.models
-@options.skills
+@options.strict_skills
 @options.powers
 @click.option("--allow-approvals", is_flag=True, help="Let clients approve calls and tasks, not only answer questions.")
 @click.option("--http", is_flag=True, help="Serve streamable HTTP on 127.0.0.1, with a token, not standard streams.")

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import click
 
 from goalwright.interfaces.cli import configuration, options
-from goalwright.interfaces.cli.configuration import SettingFlags
 from goalwright.interfaces.cli.dialogs import recipe_trust, terminal
 from goalwright.interfaces.cli.hints import hint_for
 from goalwright.interfaces.cli.view import output
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
 
+    from goalwright.interfaces.cli.configuration import SettingFlags
     from goalwright.interfaces.cli.view.output_mode import OutputMode
     from goalwright.runs.recipes.parameters import RecipeSource
     from goalwright.runs.recipes.recipe import RecipeParameter
@@ -142,8 +142,9 @@ def _asked_name(parameter: RecipeParameter, others: Collection[str]) -> str | No
 
 
 @click.command("list")
+@options.any_setting
 @options.common
-def list_recipes(workspace: Path, mode: OutputMode) -> int:
+def list_recipes(workspace: Path, flags: SettingFlags, mode: OutputMode) -> int:
     """List the recipes, and whether their plans can run.
 
     \b
@@ -151,7 +152,7 @@ def list_recipes(workspace: Path, mode: OutputMode) -> int:
       goalwright recipes list
       goalwright recipes list --json
     """
-    rows = _open_recipes(workspace, quiet=mode.quiet).rows()
+    rows = _open_recipes(workspace, flags, quiet=mode.quiet).rows()
     if mode.as_json:
         output.print_json([row.to_dict() for row in rows])
         return 0
@@ -164,8 +165,9 @@ def list_recipes(workspace: Path, mode: OutputMode) -> int:
 
 @click.command()
 @click.argument("name")
+@options.any_setting
 @options.common
-def show(name: str, workspace: Path, mode: OutputMode) -> int:
+def show(name: str, workspace: Path, flags: SettingFlags, mode: OutputMode) -> int:
     """Show a recipe: its goal, parameters and plan.
 
     \b
@@ -177,7 +179,7 @@ def show(name: str, workspace: Path, mode: OutputMode) -> int:
     """
     from goalwright_skills.format import safe_yaml
 
-    row = _open_recipes(workspace, quiet=mode.quiet).row(name)
+    row = _open_recipes(workspace, flags, quiet=mode.quiet).row(name)
     recipe = row.file.recipe
     document = recipe.to_dict() if recipe else {}
     if mode.as_json:
@@ -198,8 +200,9 @@ def show(name: str, workspace: Path, mode: OutputMode) -> int:
 
 @click.command()
 @click.argument("names", nargs=-1)
+@options.any_setting
 @options.common
-def check(names: tuple[str, ...], workspace: Path, mode: OutputMode) -> int:
+def check(names: tuple[str, ...], workspace: Path, flags: SettingFlags, mode: OutputMode) -> int:
     """Check recipes against the current skills.
 
     Without NAMES, all of them. A recipe that names a skill that is gone, or whose plan can no longer run, is an error:
@@ -213,7 +216,7 @@ def check(names: tuple[str, ...], workspace: Path, mode: OutputMode) -> int:
 
     Exit status: 0 all can run, 1 one cannot, 2 no such recipe.
     """
-    rows = _open_recipes(workspace, quiet=mode.quiet).checked(names)
+    rows = _open_recipes(workspace, flags, quiet=mode.quiet).checked(names)
     if mode.as_json:
         warnings = [list(row.check.warnings) if row.check else [] for row in rows]
         output.print_json([row.to_dict() | {"warnings": said} for row, said in zip(rows, warnings, strict=True)])
@@ -224,13 +227,13 @@ def check(names: tuple[str, ...], workspace: Path, mode: OutputMode) -> int:
     return 0 if all(row.ok for row in rows) else 1
 
 
-def _open_recipes(workspace: Path, *, quiet: bool) -> WorkspaceRecipes:
+def _open_recipes(workspace: Path, flags: SettingFlags, *, quiet: bool) -> WorkspaceRecipes:
     """The recipes of a workspace, with the settings in force."""
     from goalwright.runs.recipes.workspace_recipes import WorkspaceRecipes
     from goalwright.workspace.workspace import Workspace
 
     where = configuration.paths(workspace)
-    return WorkspaceRecipes(Workspace(where, configuration.settings(where, SettingFlags(), quiet=quiet).settings))
+    return WorkspaceRecipes(Workspace(where, configuration.settings(where, flags, quiet=quiet).settings))
 
 
 def _parameter_line(parameter: RecipeParameter) -> str:

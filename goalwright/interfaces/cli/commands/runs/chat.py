@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from goalwright.interfaces.cli import configuration, goal_source, options
+from goalwright.interfaces.cli.command_classes import SectionedCommand
 from goalwright.interfaces.cli.dialogs import recipe_trust, terminal
 from goalwright.interfaces.cli.view import output, result_target
 from goalwright_skills.errors import InputError
@@ -30,24 +31,23 @@ if TYPE_CHECKING:
     from goalwright.runs.runtime import Goalwright
 
 
-@click.command()
+@click.command(cls=SectionedCommand)
 @click.argument("goal", required=False)
 @click.argument("values", nargs=-1, metavar="")
 @click.option("--continue", "go_on", is_flag=True, help="Continue with the last conversation of the workspace.")
 @click.option("--conversation", metavar="ID", help="Continue with this conversation: its id, or a prefix of it.")
 @options.models
 @options.yes
-@options.skills
-@options.tools
+@options.strict_skills
+@options.trust
 @options.approve_all
 @options.goal
 @goal_source.source
-@options.concurrency
 @options.cache
 @options.stream_plan
 @options.replans
 @options.powers
-@options.changes
+@options.skill_choice
 @result_target.output_option
 @options.journal
 @options.common

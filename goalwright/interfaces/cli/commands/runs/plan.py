@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from goalwright.interfaces.cli import configuration, execution, options, stdin
+from goalwright.interfaces.cli.command_classes import SectionedCommand
 from goalwright.interfaces.cli.given_command import given_arguments
 from goalwright.interfaces.cli.view import output, result_target, whole_file, width
 from goalwright_planner.errors import BudgetSpent
@@ -30,12 +31,13 @@ if TYPE_CHECKING:
     from goalwright_planner.plan.plan import Plan
 
 
-@click.command()
+@click.command(cls=SectionedCommand)
 @click.argument("goal", required=False)
 @click.option("--of", "run", metavar="RUN", help="Print the plan of a recorded run instead of making one.")
 @options.models
 @options.yes
-@options.skills
+@options.strict_skills
+@options.skill_choice
 @options.powers
 @options.goal
 @click.option(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from goalwright.interfaces.cli import execution, options, recorded_run, stdin
+from goalwright.interfaces.cli.command_classes import SectionedCommand
 from goalwright.interfaces.cli.view import result_target
 
 if TYPE_CHECKING:
@@ -18,12 +19,11 @@ if TYPE_CHECKING:
     from goalwright.interfaces.cli.view.result_target import ResultTarget
 
 
-@click.command()
+@click.command(cls=SectionedCommand)
 @click.argument("run")
 @click.argument("request", metavar="WHAT")
 @options.models
 @options.replans
-@options.concurrency
 @options.powers
 @result_target.output_option
 @options.trust

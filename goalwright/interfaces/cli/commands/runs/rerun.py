@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from goalwright.interfaces.cli import execution, options, stdin
+from goalwright.interfaces.cli.command_classes import SectionedCommand
 from goalwright.interfaces.cli.recorded_run import open_recorded
 from goalwright.interfaces.cli.view import output, result_target
 from goalwright_planner.plan.task_id import parent_of
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 _FORMS = {"--use": ("NAME=PATH", "code-review=drafts/code-review"), "--input": ("TASK=FILE", "survey=survey.md")}
 
 
-@click.command()
+@click.command(cls=SectionedCommand)
 @click.argument("run")
 @click.option(
     "--from", "begin", multiple=True, metavar="TASK", help="Run this task and all that depend on it (repeatable)."

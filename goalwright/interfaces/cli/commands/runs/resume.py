@@ -10,6 +10,7 @@ import click
 
 from goalwright.interfaces.cli import execution, options, recorded_run
 from goalwright.interfaces.cli.answer_options import answering, answers_in
+from goalwright.interfaces.cli.command_classes import SectionedCommand
 from goalwright.interfaces.cli.plan_argument import read_plan
 from goalwright.interfaces.cli.view import output, result_target
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from goalwright_planner.events import Record
 
 
-@click.command()
+@click.command(cls=SectionedCommand)
 @click.argument("run", default="last")
 @answering
 @options.approve_all
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 )
 @options.models
 @options.replans
-@options.concurrency
 @options.powers
 @result_target.output_option
 @options.trust

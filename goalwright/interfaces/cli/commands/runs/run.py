@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from goalwright.interfaces.cli import configuration, execution, goal_source, options, stdin
+from goalwright.interfaces.cli.command_classes import SectionedCommand
 from goalwright.interfaces.cli.dialogs import recipe_trust
 from goalwright.interfaces.cli.view import output, result_target
 from goalwright_skills.text.money import dollars
@@ -28,22 +29,21 @@ if TYPE_CHECKING:
     from goalwright_planner.plan.plan import Plan
 
 
-@click.command()
+@click.command(cls=SectionedCommand)
 @click.argument("goal", required=False)
 @click.argument("values", nargs=-1, metavar="")
 @options.models
 @options.yes
-@options.skills
-@options.tools
+@options.strict_skills
+@options.trust
 @options.approve_all
 @options.goal
 @goal_source.source
-@options.concurrency
 @options.cache
 @options.stream_plan
 @options.replans
 @options.powers
-@options.changes
+@options.skill_choice
 @result_target.output_option
 @options.journal
 @options.common

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from goalwright.interfaces.cli import configuration, execution, options
+from goalwright.interfaces.cli.command_classes import SectionedCommand
 from goalwright.interfaces.cli.view import output
 from goalwright_skills.errors import SetupError
 
@@ -102,9 +103,9 @@ def _announce(workspace: Path, address: str, *, open_page: bool) -> None:
         threading.Thread(target=webbrowser.open, args=(address,), name="browser", daemon=True).start()
 
 
-@click.command()
+@click.command(cls=SectionedCommand)
 @options.models
-@options.skills
+@options.strict_skills
 @options.powers
 @options.journal
 def acp(flags: SettingFlags) -> int:

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 @click.command("call")
 @click.argument("name")
 @click.argument("arguments", metavar="JSON", default="{}")
-@options.tools
+@options.trust
+@options.any_setting
 @options.common
 def call(name: str, arguments: str, workspace: Path, flags: SettingFlags, mode: OutputMode, *, trust: bool) -> int:
     """Run a tool by hand.

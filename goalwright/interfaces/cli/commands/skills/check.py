@@ -10,7 +10,6 @@ import click
 
 from goalwright.interfaces.cli import configuration, options
 from goalwright.interfaces.cli.commands.skills.open_workspace import open_workspace
-from goalwright.interfaces.cli.configuration import SettingFlags
 from goalwright.interfaces.cli.view import output
 from goalwright_skills.errors import InputError
 from goalwright_skills.text.plural import counted
@@ -19,6 +18,7 @@ from goalwright_skills.text.shorten import spelled
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from goalwright.interfaces.cli.configuration import SettingFlags
     from goalwright.interfaces.cli.view.output_mode import OutputMode
     from goalwright.workspace.tools import WorkspaceTools
     from goalwright_skills.check import Report
@@ -43,7 +43,7 @@ SKIPPED = frozenset({".git", "__pycache__", "node_modules", ".venv", "venv", "si
 @click.option("--skill", metavar="NAME", help="With --overlap: only the pairs of this skill.")
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="With --overlap: at most N pairs (default: 50).")
 @options.skills
-@options.tools
+@options.trust
 @options.common
 def check(
     paths: tuple[Path, ...],
@@ -99,7 +99,7 @@ def check(
     if trust:
         tools.trust_all(folder for folder in folders if (folder / "skill.yaml").is_file())
     say = _silent if mode.quiet else output.say
-    reports = asyncio.run(_review(folders, tools, say, _offered(workspace), run=not no_run))
+    reports = asyncio.run(_review(folders, tools, say, _offered(workspace, flags), run=not no_run))
     if not paths:
         reports += _functions(tools, configuration.paths(workspace).workspace)
     if mode.as_json:
@@ -127,9 +127,9 @@ async def _review(
     return reports
 
 
-def _offered(workspace: Path) -> Sequence[str]:
+def _offered(workspace: Path, flags: SettingFlags) -> Sequence[str]:
     """The built-in tools that tasks have here: the web, say, if the user's settings allow it."""
-    return configuration.settings(configuration.paths(workspace), SettingFlags(), quiet=True).settings.tool_set
+    return configuration.settings(configuration.paths(workspace), flags, quiet=True).settings.tool_set
 
 
 def _silent(_: str) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from goalwright.interfaces.cli import configuration, options
+from goalwright.interfaces.cli.command_classes import SectionedCommand
 from goalwright.interfaces.cli.commands.batches import batch_flags
 from goalwright.interfaces.cli.commands.evaluations import eval_flags
 from goalwright.interfaces.cli.view import output
@@ -28,7 +29,7 @@ _SHOWN = 10
 _WIDTH = 80
 
 
-@click.command("compare")
+@click.command("compare", cls=SectionedCommand)
 @click.argument("name")
 @click.option(
     "--cases", multiple=True, metavar="FILE", help="File of cases, or `-` (default: the skill's evals/evals.json)."
@@ -42,7 +43,7 @@ _WIDTH = 80
 @eval_flags.limits
 @batch_flags.cluster
 @options.yes
-@options.tools
+@options.trust
 @options.powers
 @options.approve_all
 @options.journal

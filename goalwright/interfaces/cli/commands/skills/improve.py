@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from goalwright.interfaces.cli import configuration, execution, options
+from goalwright.interfaces.cli.command_classes import SectionedCommand
 from goalwright.interfaces.cli.commands.evaluations import eval_flags
 from goalwright.interfaces.cli.dialogs import terminal
 from goalwright.interfaces.cli.hints import hint_for
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 _REPEAT = 3
 
 
-@click.command("improve")
+@click.command("improve", cls=SectionedCommand)
 @click.argument("name")
 @click.option(
     "--cases", multiple=True, metavar="FILE", help="File of cases, or `-` (default: the skill's evals/evals.json)."
@@ -45,7 +46,7 @@ _REPEAT = 3
 @eval_flags.judge
 @eval_flags.limits
 @click.option("--yes", is_flag=True, help="Agree in advance: to the change, and to a missing --max-cost.")
-@options.tools
+@options.trust
 @options.approve_all
 @options.journal
 @options.common

@@ -100,8 +100,9 @@ def _state(skill: Skill) -> str:
 @click.argument("name")
 @click.option("--args", "arguments", default="", metavar="TEXT", help="Text that replaces $ARGUMENTS.")
 @click.option("--files", "only_files", is_flag=True, help="List the files of the skill with their sizes instead.")
+@options.any_setting
 @options.common
-def show(name: str, arguments: str, workspace: Path, mode: OutputMode, *, only_files: bool) -> int:
+def show(name: str, arguments: str, workspace: Path, flags: SettingFlags, mode: OutputMode, *, only_files: bool) -> int:
     """Show a skill as a task receives it, or list its files.
 
     \b
@@ -111,7 +112,7 @@ def show(name: str, arguments: str, workspace: Path, mode: OutputMode, *, only_f
     """
     from goalwright_skills.manage import install
 
-    skills = open_skills(workspace, quiet=mode.quiet)
+    skills = open_skills(workspace, flags, quiet=mode.quiet)
     registry = skills.registry
     skill = registry.get(name)
     listed = install.files(skill) if skill is not None else []
