@@ -120,7 +120,7 @@ def test_a_partial_run_exits_1_and_writes_the_answer_to_a_file(
             "--max-tokens must be a whole number above 0",
         ),
         (["run", "--json", "--model", "openai/x", "--plan", "missing.yaml", GOAL], 2, "cannot be read"),
-        (["run", "--json", "--model", "openai/x", "--detector", "psychic", GOAL], 2, "no detector 'psychic'"),
+        (["run", "--json", "--model", "openai/x", "-c", "detector=psychic", GOAL], 2, "no detector 'psychic'"),
         (["frobnicate", "--json"], 2, "No such command"),
     ],
 )

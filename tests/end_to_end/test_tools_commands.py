@@ -238,7 +238,7 @@ def test_the_check_neither_builds_nor_runs_a_tool_that_is_not_trusted_yet(
         for name in ("main", "venv", "pip", "ensurepip", "click", "yaml"):
             (place / f"{name}.py").write_text(plant, encoding="utf-8")
     (folder / "requirements.txt").write_text(requirements, encoding="utf-8")
-    ran = goalwright("skills", "check", "skills/word", "--json", "--unsafe-tools", cwd=shop)
+    ran = goalwright("skills", "check", "skills/word", "--json", "-c", "unsafe_tools=true", cwd=shop)
     (report,) = json.loads(ran.out)
     (problem,) = [problem for problem in report["problems"] if problem["rule"].startswith("run-")]
     assert (problem["rule"], problem["severity"]) == ("run-trust", "warning")

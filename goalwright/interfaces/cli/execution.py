@@ -10,17 +10,17 @@ import sys
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from goalwright.interfaces.cli.resume_command import raised_limit, resuming
 from goalwright.interfaces.cli.view import output
 from goalwright_skills.errors import GoalwrightError, InputError
-from goalwright_skills.text.money import plain
 from goalwright_skills.text.plural import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator, Sequence
     from contextlib import AbstractContextManager
+    from pathlib import Path
 
     from goalwright.interfaces.cli.view.output_mode import OutputMode
     from goalwright.interfaces.cli.view.result_target import ResultTarget
@@ -155,14 +155,6 @@ def show_result(result: Result, shown: ResultOutput) -> int:
     return 1 if not_changed else EXIT[result.status]
 
 
-def resuming(
-    run_id: str, workspace: Path, journal: str | None, settings: Settings | None, target: ResultTarget | None
-) -> list[str]:
-    """The command that continues a run with what its tools were allowed, into the same file, as its parts."""
-    to_file = ["-o", str(target)] if target is not None else []
-    return [*resume_command(run_id, workspace, journal), *_powers(settings), *to_file]
-
-
 def say_kept(result: Result, resume: Sequence[str], settings: Settings | None) -> None:
     """Print what is kept of a run that is not done and does not wait, and the command that continues it."""
     if result.status not in ("interrupted", "stopped", "failed", "partial"):
@@ -170,7 +162,7 @@ def say_kept(result: Result, resume: Sequence[str], settings: Settings | None) -
     done = sum(task.status == "done" for task in result.tasks)
     tasks = f"{done} of {counted(len(result.tasks), 'task')}" if result.tasks else "the goal"
     output.say(f"Kept: {tasks}, after {counted(result.usage.calls, 'call')}. Resume with:")
-    output.say(f"  {shlex.join([*resume, *_raised_limit(result, settings)])}")
+    output.say(f"  {shlex.join([*resume, *raised_limit(result, settings)])}")
 
 
 def write_answer(result: Result, target: ResultTarget | None, workspace: Path) -> ResultTarget | None:
@@ -200,44 +192,6 @@ def _say_next_steps(result: Result, workspace: Path) -> None:
             name = output.program()
             output.say(f"Next: `{name} trace show` shows how it went, `{name} serve` shows it in a browser,")
             output.say(f'      `{name} run --after last "…"` follows up on the answer.')
-
-
-def _raised_limit(result: Result, settings: Settings | None) -> tuple[str, ...]:
-    """The flag that lets a run continue after a limit: twice what it had, has used, or needs for the next call."""
-    limit: float = getattr(settings, result.limit or "", None) or 0.0
-    match result.limit:
-        case "max_tokens":
-            return "--max-tokens", str(2 * int(max(result.usage.tokens + result.needed, limit, 500)))
-        case "max_cost":
-            return "--max-cost", plain(2 * max((result.cost_usd or 0.0) + result.needed, limit, 0.005), 2)
-        case "timeout":
-            return "--timeout", f"{2 * (limit or result.seconds):g}"
-    return ()
-
-
-def _powers(settings: Settings | None) -> list[str]:
-    """The flags that allow a run's tools again: no record does."""
-    if settings is None:
-        return []
-    tools = ["--tools", ",".join(settings.tools)] if settings.tools else []
-    tools += ["--allow-unknown-cost"] if settings.allow_unknown_cost else []
-    hosts = {"--allow-web": settings.allow_web, "--allow-network": settings.allow_network_hosts}
-    return [*tools, *(part for option, names in hosts.items() for name in names for part in (option, name))]
-
-
-def resume_command(run_id: str, workspace: Path, journal: str | None) -> list[str]:
-    """The command that resumes a run, as its parts; a password in the journal's URL is left out."""
-    from goalwright.runs.stored import records
-    from goalwright.settings.paths import Paths
-    from goalwright.settings.settings import Settings
-    from goalwright_executor.stores.urls import shown
-
-    parts = [output.program(), "resume", run_id]
-    if workspace.resolve() != Path.cwd():
-        parts += ["--workspace", str(workspace)]
-    if journal and journal != records.url(Paths.of(workspace, os.environ), Settings()):
-        parts += ["--journal", shown(journal)]
-    return parts
 
 
 @contextmanager

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 
 import click
 
+from goalwright.interfaces.cli import stdin
 from goalwright.interfaces.cli.dialogs import recipe_trust
 from goalwright.interfaces.cli.option_value import option_value
-from goalwright.interfaces.cli.plan_argument import read_plan
 from goalwright_skills.errors import InputError
 
 if TYPE_CHECKING:
     from goalwright.interfaces.cli.view.output_mode import OutputMode
     from goalwright.runs.goal import Goal
+    from goalwright.runs.plans.plan_file import PlanFile
     from goalwright.runs.runtime import Goalwright
     from goalwright_planner.events import ConversationTurn
 
@@ -93,3 +94,13 @@ source = option_value(
         "--dry-run", is_flag=True, help="Show the skills, the prompt or plan and an estimate, without calling a model."
     ),
 )
+
+
+def read_plan(goalwright: Goalwright, path: Path, seen: ConversationTurn | None = None) -> PlanFile:
+    """Read a plan from a file or stdin (`-`), and check it against the workspace and the earlier turns."""
+    from goalwright.runs.plans import plan_file
+
+    known = goalwright.workspace.known(seen.earlier_ids if seen is not None else ())
+    if str(path) == "-":
+        return plan_file.parse(stdin.stdin_text("the plan"), "on stdin", known)
+    return plan_file.read(path, known)

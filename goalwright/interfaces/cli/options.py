@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from goalwright.interfaces.cli import found_workspace
 from goalwright.interfaces.cli.configuration import SettingFlags
 from goalwright.interfaces.cli.option_value import option_value, options_of, together
+from goalwright.interfaces.cli.view import output
 from goalwright.interfaces.cli.view.output_mode import OutputMode
+from goalwright.settings import find_workspace
 from goalwright_skills.errors import InputError
 
 if TYPE_CHECKING:
@@ -49,7 +50,8 @@ def setting(*options: Decorator[Any]) -> Decorator[Any]:
 
     def decorate(command: Command) -> Command:
         has_change = any(option.name == "changes" for option in options_of(command))
-        return option_value("flags", SettingFlags, *options, *(() if has_change else (_change,)))(command)
+        decorated: Command = option_value("flags", SettingFlags, *options, *(() if has_change else (_change,)))(command)
+        return decorated
 
     return decorate
 
@@ -62,13 +64,24 @@ here = click.option(
 )
 
 
+def _find_workspace(*, quiet: bool) -> Path:
+    """Return the workspace that the current folder belongs to, and print it if it is another folder."""
+    here = Path.cwd()
+    folder = find_workspace.find(here, Path.home())
+    if folder == here.resolve():
+        return Path()
+    if not quiet:
+        output.say(f"Using the workspace {folder} (to use the current folder: --workspace .)")
+    return folder
+
+
 def workspace(command: Command) -> Command:
-    """Add --workspace; without it, the workspace that the current folder belongs to is found and said."""
+    """Add --workspace; its default is the workspace that the current folder belongs to."""
 
     @wraps(command)
     def in_workspace(workspace: Path | None, **parameters: Any) -> Any:
         if workspace is None:
-            workspace = found_workspace.find(quiet=parameters.get("quiet", False))
+            workspace = _find_workspace(quiet=parameters.get("quiet", False))
         return command(workspace=workspace, **parameters)
 
     option = click.option(

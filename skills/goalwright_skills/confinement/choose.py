@@ -119,4 +119,4 @@ def _remedy() -> str:
 
 def _advice() -> str:
     needs = "" if platform.system() == "Linux" else "confinement needs Linux: "
-    return f"{needs}{_remedy()}, or allow it with --unsafe-tools"
+    return f"{needs}{_remedy()}, or set `unsafe_tools` to run them unconfined"

@@ -133,7 +133,7 @@ async def test_a_half_or_foreign_folder_is_built_again(tmp_path: Path, plant: Ca
 
 
 async def test_without_confinement_nothing_is_built(tmp_path: Path) -> None:
-    build_cache = BuildCache(tmp_path / "cache", {}, confinement=RefusingConfinement("no walls — use --unsafe-tools"))
-    with pytest.raises(BuildError, match="is not run: no walls — use --unsafe-tools"):
+    build_cache = BuildCache(tmp_path / "cache", {}, confinement=RefusingConfinement("no walls — set unsafe_tools"))
+    with pytest.raises(BuildError, match="is not run: no walls — set unsafe_tools"):
         await built(build_cache, "key", "open('x', 'w')")
     assert not list((tmp_path / "cache").rglob("x"))

@@ -144,8 +144,8 @@ async def test_nothing_is_built_before_trust(bench: Workbench) -> None:
 
 
 async def test_without_confinement_nothing_is_built(bench: Workbench) -> None:
-    bench.confinement = RefusingConfinement("no walls — use --unsafe-tools")
-    assert "--unsafe-tools" in (await call(bench)).text
+    bench.confinement = RefusingConfinement("no walls — set unsafe_tools")
+    assert "unsafe_tools" in (await call(bench)).text
     assert not (bench.root / "cache").exists()
 
 

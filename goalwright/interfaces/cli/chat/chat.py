@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from goalwright.interfaces.cli import execution
 from goalwright.interfaces.cli.chat.typed_goal import typed_goal
 from goalwright.interfaces.cli.chat.typed_resources import resource_files
+from goalwright.interfaces.cli.resume_command import resume_command, resuming
 from goalwright.interfaces.cli.view import answer, output
 from goalwright.runs.conversations.conversation import Conversation
 from goalwright.runs.runtime import Goalwright
@@ -108,9 +109,7 @@ class Chat:
     def resume_command(self, result: Result) -> list[str]:
         """The command that continues a turn by itself, as its parts."""
         goalwright = self.goalwright
-        return execution.resuming(
-            result.run_id, goalwright.paths.workspace, result.journal, goalwright.settings, self.target
-        )
+        return resuming(result.run_id, goalwright.paths.workspace, result.journal, goalwright.settings, self.target)
 
     def use_model(self, name: str) -> None:
         """Use another model from the next turn on."""
@@ -133,5 +132,5 @@ class Chat:
     def continue_command(self) -> str:
         """The command that continues this conversation."""
         goalwright = self.goalwright
-        program, _, _, *where = execution.resume_command("", goalwright.paths.workspace, goalwright.journal.url)
+        program, _, _, *where = resume_command("", goalwright.paths.workspace, goalwright.journal.url)
         return shlex.join([program, "chat", "--conversation", self.conversation.id, *where])

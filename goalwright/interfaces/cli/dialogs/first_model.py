@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from goalwright.interfaces.cli.dialogs import terminal
-from goalwright.interfaces.cli.given_command import given_arguments
+from goalwright.interfaces.cli.resume_command import given_arguments
 from goalwright.interfaces.cli.view import output
 from goalwright_skills.errors import SetupError
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from goalwright.interfaces.cli import execution, model_download
 from goalwright.interfaces.cli.dialogs import recipe_trust, trust_prompt
-from goalwright.interfaces.cli.given_command import given_arguments, with_values
+from goalwright.interfaces.cli.resume_command import given_arguments, with_values
 from goalwright.interfaces.cli.view import output
 from goalwright.interfaces.cli.view.batch_progress import watching
 from goalwright.interfaces.cli.view.reports import batch as batch_report

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from goalwright.interfaces.cli import configuration, execution, options, request_text
+from goalwright.interfaces.cli import configuration, options, request_text
+from goalwright.interfaces.cli.resume_command import resume_command
 from goalwright.interfaces.cli.view import output, width
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def approvals(run: str | None, workspace: Path, flags: SettingFlags, mode: Outpu
         output.print_text(width.cut(f"run {run_id}{status}: {' '.join(waiting[0].run.goal.split())}", max_width))
         for opened in waiting:
             output.print_lines(f"  {line}" for line in request_text.lines(opened.request, max_width))
-        resume = execution.resume_command(run_id, workspace, _journal_url(workspace, flags))
+        resume = resume_command(run_id, workspace, _journal_url(workspace, flags))
         output.print_text(f"  answer with: {request_text.command(resume, [opened.request for opened in waiting])}")
     return 0
 

@@ -13,7 +13,7 @@ import click
 
 from goalwright.interfaces.cli import configuration, execution, options, stdin
 from goalwright.interfaces.cli.command_classes import SectionedCommand
-from goalwright.interfaces.cli.given_command import given_arguments
+from goalwright.interfaces.cli.resume_command import given_arguments
 from goalwright.interfaces.cli.view import output, result_target, whole_file, width
 from goalwright_planner.errors import BudgetSpent
 from goalwright_planner.events import Warned

@@ -11,7 +11,7 @@ import click
 from goalwright.interfaces.cli import execution, options, recorded_run
 from goalwright.interfaces.cli.answer_options import answering, answers_in
 from goalwright.interfaces.cli.command_classes import SectionedCommand
-from goalwright.interfaces.cli.plan_argument import read_plan
+from goalwright.interfaces.cli.goal_source import read_plan
 from goalwright.interfaces.cli.view import output, result_target
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ import click
 
 from goalwright.interfaces.cli import configuration, execution, options
 from goalwright.interfaces.cli.command_classes import SectionedCommand
+from goalwright.interfaces.cli.resume_command import resume_command
 from goalwright.interfaces.cli.view import output
 from goalwright_skills.errors import SetupError
 
@@ -75,7 +76,7 @@ def serve(
     )
 
     for run_id in interrupted:
-        command = shlex.join(execution.resume_command(run_id, workspace, records.url(where, settings)))
+        command = shlex.join(resume_command(run_id, workspace, records.url(where, settings)))
         output.say(f"Interrupted: {run_id}. Resume with:\n  {command}")
     return 130
 
