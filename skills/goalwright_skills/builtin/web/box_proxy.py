@@ -138,7 +138,9 @@ def _refuse_other_ports(wanted: _Wanted, allowed: Sequence[AllowedHost]) -> None
     named = any(one.port is not None and one.matches(wanted.host, wanted.port) for one in allowed)
     if wanted.port not in _WEB_PORTS and not named:
         what = f"{wanted.host} is allowed on ports 80 and 443"
-        raise ToolFault("ACCESS_DENIED", f"{what} — the user can allow this one with allow_network_hosts: {wanted.name}")
+        raise ToolFault(
+            "ACCESS_DENIED", f"{what} — the user can allow this one with allow_network_hosts: {wanted.name}"
+        )
 
 
 def _refuse_behind_proxy(wanted: _Wanted) -> None:
