@@ -1,4 +1,4 @@
-"""The beginnings of texts for a prompt, the same in every checkout."""
+"""Truncates texts for a prompt, equally in every checkout."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ _MORE = " […]"
 
 
 def beginnings(texts: Mapping[str, str], each: int, in_all: int, capture: Capture) -> dict[str, str]:
-    """The texts, each cut to so many characters, and all of them to so many together.
+    """Truncate each text to `each` characters, and all texts to `in_all` characters together.
 
     Characters are counted as recorded, without secrets and with paths relative to named roots.
     """
     recorded = {name: capture.text(text) for name, text in texts.items()}
-    allowed = _most({name: min(len(text), each) for name, text in recorded.items()}, in_all)
+    limit = _limit({name: min(len(text), each) for name, text in recorded.items()}, in_all)
     return {
-        name: text if len(recorded[name]) <= allowed else str(capture.local(_cut(recorded[name], allowed))) + _MORE
+        name: text if len(recorded[name]) <= limit else str(capture.local(_cut(recorded[name], limit))) + _MORE
         for name, text in texts.items()
     }
 
 
-def _most(lengths: Mapping[str, int], in_all: int) -> int:
-    """How many characters each text may have, so that together they have no more than allowed."""
-    left = in_all
-    for place, length in enumerate(sorted(lengths.values())):
-        share = left // (len(lengths) - place)
+def _limit(lengths: Mapping[str, int], in_all: int) -> int:
+    """The largest limit on each text with which all texts together fit."""
+    remaining = in_all
+    for index, length in enumerate(sorted(lengths.values())):
+        share = remaining // (len(lengths) - index)
         if length > share:
             return share
-        left -= length
+        remaining -= length
     return max(lengths.values(), default=0)
 
 
-def _cut(text: str, allowed: int) -> str:
-    """The beginning of a text, not cut inside the name of a root."""
-    cut = text[:allowed]
+def _cut(text: str, limit: int) -> str:
+    """Truncate a text, but not inside the name of a root."""
+    cut = text[:limit]
     opened = cut.rfind("⟦")
     return cut[:opened] if opened > cut.rfind("⟧") else cut

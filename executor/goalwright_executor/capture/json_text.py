@@ -1,8 +1,7 @@
-"""JSON as journals write, read and hash it, by msgspec: every event of every run passes through here.
+"""JSON as journals write, read and hash it, with msgspec.
 
-Models and tools send what JSON text cannot hold or msgspec refuses: half a surrogate pair, which becomes U+FFFD, and
-lists nested thousands deep, which are cut. NaN and Infinity become null, as in a tool's result; integers may have any
-number of digits.
+Values that msgspec refuses are repaired: lone surrogates become U+FFFD, and lists nested thousands deep are cut. NaN and
+Infinity become null, as in a tool's result; integers may have any number of digits.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ decode = msgspec.json.Decoder().decode
 
 
 def encode(value: Any) -> str:
-    """A plain value as JSON, without spaces."""
+    """Encode a value as JSON, without spaces."""
     try:
         return _PLAIN.encode(value).decode()
     except _REFUSED:
@@ -34,15 +33,15 @@ def encode(value: Any) -> str:
 
 
 def encode_all(values: Sequence[Any]) -> list[str] | None:
-    """Each value as JSON, made together; None if one of them has to be repaired."""
+    """Encode each value as JSON in one call; returns None if a value has to be repaired."""
     try:
-        return _PLAIN.encode_lines(values).decode().split("\n")[:-1]  # the last line ends, too
+        return _PLAIN.encode_lines(values).decode().split("\n")[:-1]  # the last line has a line end, too
     except _REFUSED:
         return None
 
 
 def canonical(value: Any) -> bytes:
-    """The JSON of a value that is hashed: the same for all orders of its keys."""
+    """Return a value's canonical JSON, with sorted keys, for hashing."""
     try:
         return _SORTED.encode(value)
     except _REFUSED:
@@ -50,7 +49,7 @@ def canonical(value: Any) -> bytes:
 
 
 def digest(value: Any) -> str:
-    """The SHA-256 of a value's canonical JSON, in hex."""
+    """Return the SHA-256 of a value's canonical JSON, in hex."""
     try:
         return sha256(_SORTED.encode(value)).hexdigest()
     except _REFUSED:
@@ -58,10 +57,7 @@ def digest(value: Any) -> str:
 
 
 def short_digest(value: Any) -> str:
-    """128 bits of the BLAKE2b of a short value's canonical JSON, in hex.
-
-    For a few hundred characters it is faster than SHA-256, for many thousand slower.
-    """
+    """Return 128 bits of the BLAKE2b of a value's canonical JSON, in hex; faster than SHA-256 for short values."""
     try:
         return blake2b(_SORTED.encode(value), digest_size=16).hexdigest()
     except _REFUSED:
@@ -69,10 +65,10 @@ def short_digest(value: Any) -> str:
 
 
 def digest_of(text: bytes) -> str:
-    """The SHA-256 of a text, in hex."""
+    """Return the SHA-256 of bytes, in hex."""
     return sha256(text).hexdigest()
 
 
 def _repaired(value: Any) -> Any:
-    """The value as msgspec encodes it."""
+    """Return the value without lone surrogates and deep nesting."""
     return join_surrogates(flattened(value))

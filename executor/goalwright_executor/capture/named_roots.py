@@ -1,4 +1,4 @@
-"""Recorded paths are relative to named roots, so that a record means the same in another checkout."""
+"""Makes recorded paths relative to named roots, so that a record is valid in another checkout."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ class NamedRoots:
 
     def __post_init__(self) -> None:
         names = {folder: name for name, folder in reversed(list(self.folders.items())) if len(folder) > 1}
-        names |= {escape(folder): name for folder, name in names.items()}  # as in a listing, which is XML
+        names |= {escape(folder): name for folder, name in names.items()}  # as in listings, which are XML
         shared = tuple(folder for folder, name in names.items() if name != _RUN)
         object.__setattr__(self, "_names", names)
         object.__setattr__(self, "_pattern", _any_of(shared) if shared else None)
 
     @classmethod
     def of(cls, run: Path, workspace: Path, others: Iterable[tuple[str, Path]] = ()) -> NamedRoots:
-        """The roots of a run: its own folder, the workspace, and others such as skill locations."""
+        """Return the roots of a run: its own folder, the workspace, and others such as skill locations."""
         folders = {_RUN: str(run), "workspace": str(workspace)}
         for name, path in others:
             folders.setdefault(name, str(path))
         return cls(folders)
 
     def portable(self, text: str) -> str:
-        """The text with paths below a root made relative to its name; text that looks like such a name is escaped."""
+        """Replace the roots in paths by their names; text that looks like such a name is escaped."""
         if _OPEN in text:
             text = text.replace(_OPEN, f"{_OPEN}=⟧")
         if self._pattern is None or os.sep not in text:
@@ -56,7 +56,7 @@ class NamedRoots:
         return self._pattern.sub(self._mark, text)
 
     def local(self, text: str) -> str:
-        """The text with root names replaced by their folders in this checkout."""
+        """Replace the names of roots by their folders in this checkout."""
         if _OPEN not in text:
             return text
         return _MARK.sub(self._folder, text)
@@ -72,19 +72,19 @@ class NamedRoots:
 
 
 def is_marked(text: str) -> bool:
-    """Whether a recorded text may have the name of a folder in it, or an escaped mark."""
+    """Whether a recorded text may contain the name of a root, or an escaped mark."""
     return _OPEN in text
 
 
 @lru_cache(maxsize=64)
 def _any_of(folders: tuple[str, ...]) -> re.Pattern[str]:
-    """A pattern for any of the folders, the longest first.
+    """Return a pattern for any of the folders, the longest first.
 
-    Only whole path components match: /tmp/work is not a root of /tmp/workshop or of /mnt/tmp/work. The lookbehind comes
-    after the slash that all folders start with: a pattern that starts with a literal is ten times as fast.
+    Only whole path components match: /tmp/work matches neither /tmp/workshop nor /mnt/tmp/work. The lookbehind follows
+    the slash that all folders start with, because a pattern with a literal prefix is ten times as fast.
     """
     longest_first = sorted(folders, key=len, reverse=True)
     starts = {folder[:1] for folder in folders}
     first = starts.pop() if len(starts) == 1 else ""
-    rests = "|".join(re.escape(folder.removeprefix(first)) for folder in longest_first)
-    return re.compile(rf"{re.escape(first)}(?<![\w.\-]{re.escape(first)})(?:{rests})(?![\w\-])")
+    suffixes = "|".join(re.escape(folder.removeprefix(first)) for folder in longest_first)
+    return re.compile(rf"{re.escape(first)}(?<![\w.\-]{re.escape(first)})(?:{suffixes})(?![\w\-])")

@@ -1,4 +1,4 @@
-"""How two texts, listings, selections, plans or prompts differ, each in one line."""
+"""Describes how two texts, listings, selections, plans or prompts differ, in one line each."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ENTRY = re.compile(r"<(?:skill|tool)>\s*<name>(.*?)</name>.*?</(?:skill|tool)>"
 
 
 def difference(then: str, now: str) -> str | None:
-    """The first line that differs, as it was and as it is; None if the texts are the same."""
+    """Return the first different line before and after; None if the texts are equal."""
     if then == now:
         return None
     pairs = zip_longest(then.splitlines(), now.splitlines())
@@ -32,7 +32,7 @@ def difference(then: str, now: str) -> str | None:
 
 
 def of_listings(then: str, now: str, kind: str) -> Iterator[str]:
-    """What differs between two listings of skills or tools, entry by entry."""
+    """The differences between two listings of skills or tools, entry by entry."""
     if then == now:
         return
     before, after = ({match.group(1): match.group() for match in _ENTRY.finditer(text)} for text in (then, now))
@@ -42,15 +42,15 @@ def of_listings(then: str, now: str, kind: str) -> Iterator[str]:
             yield f"{label} {name!r} is no longer in the listing"
         elif name not in before:
             yield f"{label} {name!r} is new in the listing"
-        elif (what := difference(before[name], after[name])) is not None:
-            yield f"{label} {name!r} is listed differently: {what}"
+        elif (change := difference(before[name], after[name])) is not None:
+            yield f"{label} {name!r} is listed differently: {change}"
     if before == after:
         order = f"{', '.join(before)} → {', '.join(after)}" if list(before) != list(after) else difference(then, now)
         yield f"prompt of planning: the listing of {kind}s differs: {order}"
 
 
 def of_names(then: Sequence[str], now: Sequence[str]) -> Iterator[str]:
-    """What differs between two selections of skills."""
+    """The differences between two selections of skills."""
     yield from (f"skill {name!r} is no longer selected" for name in then if name not in now)
     yield from (f"skill {name!r} is newly selected" for name in now if name not in then)
     if set(then) == set(now) and list(then) != list(now):
@@ -58,54 +58,54 @@ def of_names(then: Sequence[str], now: Sequence[str]) -> Iterator[str]:
 
 
 def of_plans(then: Plan, now: Plan) -> Iterator[str]:
-    """What differs between two plans, task by task."""
+    """The differences between two plans, task by task."""
     yield from of_tasks(then.tasks, now.tasks)
     for part, prompt in (("synthesis", "synthesis"), ("clarification", "planning")):
-        if (what := difference(getattr(then, part) or "", getattr(now, part) or "")) is not None:
-            yield f"prompt of {prompt}: the plan's {part}: {what}"
+        if (change := difference(getattr(then, part) or "", getattr(now, part) or "")) is not None:
+            yield f"prompt of {prompt}: the plan's {part}: {change}"
     if then.unused != now.unused:
-        yield f"prompt of planning: the plan's reasons for unused skills: {_told(then.unused)} → {_told(now.unused)}"
+        yield f"prompt of planning: the plan's reasons for unused skills: {_shown(then.unused)} → {_shown(now.unused)}"
 
 
 def of_tasks(then: Sequence[Task], now: Sequence[Task]) -> Iterator[str]:
-    """What differs between the tasks of two plans."""
+    """The differences between the tasks of two plans."""
     before, after = ({task.id: _json(task.to_dict()) for task in tasks} for tasks in (then, now))
     for name in dict.fromkeys((*before, *after)):
         if name not in after:
             yield f"task {name!r} is no longer in the plan"
         elif name not in before:
             yield f"task {name!r} is new in the plan"
-        elif (what := difference(before[name], after[name])) is not None:
-            yield f"task {name!r} is planned differently: {what}"
+        elif (change := difference(before[name], after[name])) is not None:
+            yield f"task {name!r} is planned differently: {change}"
     if before == after and list(before) != list(after):
         yield f"tasks are in another order: {', '.join(before)} → {', '.join(after)}"
 
 
 def of_changes(then: PlanChanged, now: PlanChanged, capture: Capture) -> Iterator[str]:
-    """What differs between two changes of a plan."""
+    """The differences between two changes of a plan."""
     yield from of_tasks(then.added, now.added)
     for part in ("dropped", "rewired"):
         before, after = (capture.value(getattr(change, part)) for change in (then, now))
         if before != after:
-            yield f"the tasks that are {part}: {_told(before)} → {_told(after)}"
+            yield f"the tasks that are {part}: {_shown(before)} → {_shown(after)}"
     for part in ("synthesis", "note"):
         texts = [capture.text(getattr(change, part) or "") for change in (then, now)]
-        if (what := difference(*texts)) is not None:
-            yield f"the {part} of the change: {what}"
+        if (change := difference(*texts)) is not None:
+            yield f"the {part} of the change: {change}"
 
 
 def of_messages(then: CallStarted, now: Request, capture: Capture) -> str:
-    """The first message that differs, and how."""
+    """Return the difference of the first message that differs, or of the rest of the request."""
     for number, (before, after) in enumerate(zip_longest(then.messages, now.messages), start=1):
         if before is None or after is None:
             return f"message {number} is {'new' if before is None else 'gone'}"
-        what = difference(capture.text(before.content), capture.text(after.content))
-        if what is not None:
-            return f"the {after.role} message, {what}"
+        change = difference(capture.text(before.content), capture.text(after.content))
+        if change is not None:
+            return f"the {after.role} message, {change}"
         if before.tool_calls != after.tool_calls:
             return f"the {after.role} message calls other tools"
         if [image.sha256 for image in before.images] != [image.sha256 for image in after.images]:
-            was, now_is = (", ".join(image.name for image in one.images) or "none" for one in (before, after))
+            was, now_is = (", ".join(image.name for image in message.images) or "none" for message in (before, after))
             return f"the images of the {after.role} message were {was}, are {now_is}"
     names = tuple(tool.name for tool in now.tools)
     if names != then.tools:
@@ -117,15 +117,16 @@ def _json(document: Mapping[str, Any]) -> str:
     return json.dumps(document, ensure_ascii=False, indent=1)
 
 
-def _told(value: Any) -> str:
+def _shown(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False) if value else "none"
 
 
 def _cut(text: str | None, other: str | None) -> str:
-    """The part of a line around the place where it starts to differ from the other."""
+    """Return the part of a line around its first difference from the other."""
     if text is None:
         return "missing"
-    same = next((at for at, (a, b) in enumerate(zip(text, other or "", strict=False)) if a != b), len(other or ""))
-    begin = max(0, min(same, len(text)) - _WIDTH // 3)
+    pairs = enumerate(zip(text, other or "", strict=False))
+    common = next((index for index, (a, b) in pairs if a != b), len(other or ""))
+    begin = max(0, min(common, len(text)) - _WIDTH // 3)
     part = text[begin : begin + _WIDTH]
     return repr(("…" if begin else "") + part + ("…" if begin + _WIDTH < len(text) else ""))

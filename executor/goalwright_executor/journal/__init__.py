@@ -1,8 +1,7 @@
-"""How a run's events reach the disk, and how they leave it as files.
+"""How a run's events reach the disk, and how they are exported.
 
-`journal` puts it together: each run has a `log`, the logs share the process's `writer`, which commits to the store that
-`open_store` opened. `summary` keeps a run's line in the list of runs. `trace_file`
-reads and writes exported traces.
+`journal` combines the parts: each run has a `log`, all logs share the process's `writer`, which commits to the store
+that `open_store` opened. `summary` updates a run's line in lists. `trace_file` reads and writes exported traces.
 
 May import `stores` and `capture`. Start with `journal.py`, then `writer.py`.
 """

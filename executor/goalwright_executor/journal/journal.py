@@ -1,4 +1,4 @@
-"""The journal as a program uses it: a store, the writer in front of it, and a log for each run."""
+"""An open journal: a store, the process's writer, and a log for each run."""
 
 from __future__ import annotations
 
@@ -18,20 +18,17 @@ if TYPE_CHECKING:
 
 
 class RunIndexer(Protocol):
-    """Puts runs into the index when they have ended, in its own time."""
+    """Indexes ended runs in the background."""
 
     def add(self, run_ids: Sequence[str]) -> None:
-        """Accept runs that have been released; must not block."""
+        """Accept released runs; must not block."""
 
     def close(self) -> None:
-        """Finish what can be finished soon."""
+        """Finish within a short time."""
 
 
 class Journal:
-    """An open journal; opening one that cannot be used raises at once.
-
-    `index` makes what indexes its runs, if anything does.
-    """
+    """An open journal; raises at once if it cannot be used. `index` creates the indexer of its runs, if any."""
 
     def __init__(self, url: str, index: Callable[[Store], RunIndexer] | None = None) -> None:
         self.store: Store = open_store(url)
@@ -45,27 +42,27 @@ class Journal:
 
     @property
     def commit_seconds(self) -> float:
-        """How long the last commit took; it grows while one is under way."""
+        """The duration of the last commit, or of the current one if it is longer."""
         return self._writer.commit_seconds
 
     def begin(self, run_id: str, capture: Capture) -> Log:
-        """The log of a new run."""
+        """Return the log of a new run."""
         return Log(self._writer, run_id, capture)
 
     def resume(self, summary: RunSummary, capture: Capture, after: int) -> Log:
-        """The log of a stored run that this process has claimed; `after` is the number of its last event."""
+        """Return the log of a stored run that this process has claimed; `after` is the number of its last event."""
         log = Log(self._writer, summary.run_id, capture, after=after)
         log.resume(summary)
         return log
 
     def add_to(self, summary: RunSummary, capture: Capture, after: int) -> Log:
-        """The log of a run that has ended and that this process has claimed, to add what is said about it later."""
+        """Return the log of an ended and claimed run, to add tags and notes."""
         log = Log(self._writer, summary.run_id, capture, after=after)
         log.add_to(summary)
         return log
 
     def take(self, run_id: str) -> None:
-        """Take the lease of a run that this process has just begun; it is taken once its log has settled."""
+        """Take the lease of a new run; it is taken once the log has settled."""
         self._writer.take(run_id)
 
     def claim(self, run_id: str) -> None:
@@ -73,11 +70,11 @@ class Journal:
         self._writer.claim(run_id)
 
     def release(self, run_id: str) -> None:
-        """Release a run; it is free once its log has settled."""
+        """Release a run; it is released once the log has settled."""
         self._writer.release(run_id)
 
     def listen(self, run_id: str, listener: Callable[[StopRequest], None] | None) -> None:
-        """Have `listener` called, in another thread, when another process asks a run to stop; None ends it."""
+        """Call `listener`, in another thread, when another process requests a stop of the run; None unsubscribes."""
         self._writer.listen(run_id, listener)
 
     def settle(self) -> Awaitable[None]:
@@ -85,7 +82,7 @@ class Journal:
         return self._writer.settle()
 
     def close(self) -> None:
-        """Write what is left and close."""
+        """Write all pending entries and close."""
         self._writer.close()
         if self._indexer is not None:
             self._indexer.close()

@@ -1,4 +1,4 @@
-"""One run's log: gives each event its number and time, and hands it to the sink that writes it."""
+"""A run's log: gives each event its number and time, and passes it to the writer."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 
 
 _SECOND = 10**9
-# How far an answer is, and pieces of it: the whole answer follows.
-_PASSING = frozenset({TextStreamed, CallProgressed, ToolOutput, ToolReported})
+# Progress events, which are not recorded: the whole answer follows.
+_TRANSIENT = frozenset({TextStreamed, CallProgressed, ToolOutput, ToolReported})
 
 
 class LogEntry(msgspec.Struct, frozen=True, gc=False):
-    """An event on its way to the store; `at` is in nanoseconds.
+    """An event to be stored; `at` is in nanoseconds.
 
-    `summary` is the run's as of this event, without the last `done` of its tasks that are done.
+    `summary` is the run's summary as of this event, except that `done` more tasks are done.
     """
 
     # A struct without garbage collection: recording an event must cost as little as possible.
@@ -53,24 +53,24 @@ class LogEntry(msgspec.Struct, frozen=True, gc=False):
     done: int
 
     def is_written(self) -> bool:
-        """Whether the store has this summary."""
+        """Whether this summary is stored."""
         summary, done = self.log.written
         return summary is self.summary and done == self.done
 
 
 def rows_of(entries: Sequence[LogEntry]) -> EncodedRows:
-    """The rows to store: without secrets, paths relative to named roots.
+    """Return the rows to store, without secrets and with paths relative to named roots.
 
-    Most events are recorded as they stand: these are encoded together, which takes a quarter of the time.
+    Most events are recorded unchanged. These are encoded together, which takes a quarter of the time.
     """
-    plain = [entry.log.capture.keeps_event(entry.event) for entry in entries]
-    together = _encoded(list(compress(entries, plain)))
-    if together is None:
+    unchanged = [entry.log.capture.keeps_event(entry.event) for entry in entries]
+    rows = _encoded(list(compress(entries, unchanged)))
+    if rows is None:
         return encoded([_row(entry) for entry in entries])
-    if len(together) == len(entries):
-        return together
-    others = [_row(entry) for entry, is_plain in zip(entries, plain, strict=True) if not is_plain]
-    return together.merged(encoded(others), plain)
+    if len(rows) == len(entries):
+        return rows
+    others = [_row(entry) for entry, is_unchanged in zip(entries, unchanged, strict=True) if not is_unchanged]
+    return rows.merged(encoded(others), unchanged)
 
 
 def _row(entry: LogEntry) -> Row:
@@ -79,7 +79,7 @@ def _row(entry: LogEntry) -> Row:
 
 
 def _encoded(entries: Sequence[LogEntry]) -> EncodedRows | None:
-    """The rows of events that are recorded as they stand; None if one of them has to be repaired."""
+    """Return the rows of events that are recorded unchanged; None if an event has to be repaired."""
     # Column by column: comprehensions are faster than one loop over the entries.
     events = [entry.event for entry in entries]
     bodies = encode_all(events)
@@ -108,7 +108,7 @@ _TYPES = _Types()
 
 
 class Sink(Protocol):
-    """Where a log's entries go: they are written in the order in which they are put."""
+    """The destination of a log's entries, which writes them in order."""
 
     @property
     def url(self) -> str:
@@ -118,11 +118,11 @@ class Sink(Protocol):
         """Accept an entry; it is written soon."""
 
     def settle(self, run_id: str = "") -> Awaitable[None]:
-        """Wait until everything put so far is on disk; raises if it, or that run's part of it, cannot be written."""
+        """Wait until all entries so far are on disk; raises if they, or those of `run_id`, cannot be written."""
 
 
 class Log:
-    """Records one run's events; `settle` waits until they are on disk."""
+    """Records a run's events; `settle` waits until they are on disk."""
 
     def __init__(self, sink: Sink, run_id: str, capture: Capture, *, after: int = 0) -> None:
         self.run_id = run_id
@@ -141,34 +141,33 @@ class Log:
 
     def resume(self, summary: RunSummary) -> None:
         """Continue from a run's stored summary."""
-        # Its goal was captured when it was stored, and will be captured again.
+        # The stored goal is captured; it will be captured again.
         self._summary = replace(summary, status="running", goal=self.capture.local(summary.goal))
 
     def add_to(self, summary: RunSummary) -> None:
-        """Add to a run that has ended: how it ended stays as it is."""
+        """Continue from the summary of an ended run, keeping its status."""
         self._summary = replace(summary, goal=self.capture.local(summary.goal))
 
     def record(self, event: Event) -> None:
-        """Record an event, unless it only tells how far an answer is."""
+        """Record an event, unless it only reports progress."""
         kind, at = type(event), time.time_ns()
         if kind in CHANGING:
             if isinstance(event, TaskFinished) and self._summary.early is None:
-                # One for each task of a plan, and another summary takes long to make.
+                # Frequent, and slow to build a summary for.
                 self._done += event.status == "done" and not in_round(event.task)
             else:
                 self._summary = updated(self._summary, event, stamp(at))
-        elif kind in _PASSING:
+        elif kind in _TRANSIENT:
             return
         self._seq = seq = self._seq + 1
         self._put(LogEntry(self, seq, at, event, self._summary, self._done))
 
     def captured(self, entry: LogEntry) -> RunSummary:
-        """The run's summary as it is stored after an entry."""
-        before = entry.summary
-        text = self.capture.text
-        captured = replace(before, goal=text(before.goal), done=before.done + entry.done)
-        if before.tags or before.note:
-            return replace(captured, tags=tuple(map(text, before.tags)), note=text(before.note))
+        """Return the recorded form of the run's summary after an entry."""
+        summary, text = entry.summary, self.capture.text
+        captured = replace(summary, goal=text(summary.goal), done=summary.done + entry.done)
+        if summary.tags or summary.note:
+            return replace(captured, tags=tuple(map(text, summary.tags)), note=text(summary.note))
         return captured
 
     def settle(self) -> Awaitable[None]:
@@ -177,23 +176,23 @@ class Log:
 
 
 def now() -> str:
-    """The current time as records spell it."""
+    """Return the current time in the format of records."""
     return stamp(time.time_ns())
 
 
 def stamp(at: int) -> str:
-    """A time in nanoseconds as records spell it: ISO 8601 in UTC, with microseconds."""
+    """Format a time in nanoseconds as ISO 8601 in UTC, with microseconds."""
     digits = str(at)
     return f"{_second(digits[:10])}{digits[10:16]}Z"
 
 
 def _stamps(times: Sequence[int]) -> list[str]:
-    """Times as `stamp` spells them: those of one commit are nearly always of one second."""
+    """Format times as `stamp` does, fast if all are within one second, as in nearly every commit."""
     if not times or min(times) // _SECOND != max(times) // _SECOND:
         return [stamp(at) for at in times]
-    digits = encode(times)  # 19 of each, with a comma between two
+    digits = encode(times)  # 19 digits each, with commas between them
     second = _second(digits[1:11])
-    return [f"{second}{digits[at : at + 6]}Z" for at in range(11, len(digits), 20)]
+    return [f"{second}{digits[offset : offset + 6]}Z" for offset in range(11, len(digits), 20)]
 
 
 @lru_cache(maxsize=8)

@@ -1,4 +1,4 @@
-"""Opens the store that a URL names; the one place that knows which kinds of store there are."""
+"""Opens the store of a URL; the only module that knows the kinds of stores."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from goalwright_skills.errors import InputError
 if TYPE_CHECKING:
     from goalwright_executor.stores.store import Store
 
-# The kinds of store, as their URLs begin.
+# The URL schemes of stores.
 KINDS = ("sqlite", "postgresql", "postgres")
 
 
 def open_store(url: str, *, create: bool = True) -> Store:
-    """The store at a URL; without `create` it must exist."""
+    """Open the store at a URL; without `create` it must exist."""
     if _kind(url) == "sqlite":
         from goalwright_executor.stores.sqlite.store import SqliteStore
 
@@ -29,7 +29,7 @@ def open_store(url: str, *, create: bool = True) -> Store:
 
 
 def migrate_store(url: str) -> tuple[int, int]:
-    """Bring the tables of the store at a URL to this version; returns the versions before and after."""
+    """Migrate the tables of the store at a URL to this version; returns the versions before and after."""
     if _kind(url) == "sqlite":
         from goalwright_executor.stores.sqlite.database import version_of
         from goalwright_executor.stores.sqlite.store import SqliteStore

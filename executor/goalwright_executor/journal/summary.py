@@ -1,4 +1,4 @@
-"""A run's summary, updated as its events come."""
+"""Updates a run's summary with each of its events."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from goalwright_planner.model import Usage
 
 
-# The events that change a summary; most do not.
+# The events that change a summary.
 CHANGING = frozenset(
     {
         RunStarted, RunResumed, SkillsSelected, PlanMade, PlanChanged, CallBroken, CallFinished, TaskFinished,
@@ -39,35 +39,40 @@ CHANGING = frozenset(
 
 
 def updated(summary: RunSummary, event: Event, at: str) -> RunSummary:
-    """The summary after an event; `seconds` adds up over every time that the run was resumed."""
+    """Return the summary after an event; `seconds` is the total over all resumes."""
     match event:
         case RunStarted():
-            batch, place = event.batch, event.conversation
-            summary = replace(summary, goal=event.goal, started=at, parent=event.parent)
-            conversation = place.id if place is not None else None
-            begun = replace(summary, batch=batch, batch_goal=event.batch_goal, conversation=conversation)
-            return replace(begun, model=_model(event))
+            return replace(
+                summary,
+                goal=event.goal,
+                started=at,
+                parent=event.parent,
+                batch=event.batch,
+                batch_goal=event.batch_goal,
+                conversation=event.conversation.id if event.conversation is not None else None,
+                model=_model(event),
+            )
         case RunResumed():
             seconds = (summary.seconds or 0.0) + event.lost or summary.seconds
             model = _model(event) or summary.model
             return replace(summary, status="running", code=None, model=model, seconds=seconds)
         case SkillsSelected(task=None):
-            return replace(summary, skills=tuple(one.name for one in event.selections))
+            return replace(summary, skills=tuple(selection.name for selection in event.selections))
         case PlanMade():
             return replace(summary, tasks=len(event.plan.tasks) + summary.early_parts, early=None, early_parts=0)
         case PlanChanged():
-            more = _counted(task.id for task in event.added) - _counted(event.dropped)
-            changed = replace(summary, tasks=summary.tasks + more)
+            growth = _reported(task.id for task in event.added) - _reported(event.dropped)
+            changed = replace(summary, tasks=summary.tasks + growth)
             return changed if summary.early is None else _early(changed, event)
         case CallBroken():
             return _spent(summary, event.usage, event.cost)
         case CallFinished(reply=reply):
             return _spent(summary, reply.usage, reply.cost)
         case TaskReused(source="cache"):
-            return summary  # its end follows
+            return summary  # its `TaskFinished` follows
         case TaskFinished() | TaskReused() if in_round(event.task):
-            return summary  # the task that is repeated counts once
-        case TaskFinished(status="done") | TaskReused():  # each task once: a resumed run does not record them again
+            return summary  # a repeated task counts once
+        case TaskFinished(status="done") | TaskReused():  # a resumed run does not record them again
             early = None if summary.early is None else summary.early | {event.task}
             return replace(summary, done=summary.done + 1, early=early)
         case RunFinished():
@@ -82,32 +87,29 @@ def updated(summary: RunSummary, event: Event, at: str) -> RunSummary:
 
 
 def _model(event: RunStarted | RunResumed) -> str | None:
-    named = event.settings.get("model")
-    return named if isinstance(named, str) else None
+    model = event.settings.get("model")
+    return model if isinstance(model, str) else None
 
 
 def _spent(summary: RunSummary, usage: Usage, cost: float | None) -> RunSummary:
-    """The summary with the tokens and the cost of a call."""
-    known = None if summary.cost_usd is None or cost is None else summary.cost_usd + cost
-    return replace(summary, cost_usd=known, tokens=_sum(summary.tokens, usage.tokens))
+    """Add the tokens and the cost of a call."""
+    total = None if summary.cost_usd is None or cost is None else summary.cost_usd + cost
+    tokens = None if summary.tokens is None else summary.tokens + usage.tokens
+    return replace(summary, cost_usd=total, tokens=tokens)
 
 
-def _sum(before: int | None, more: int) -> int | None:
-    """Tokens with more of them; unknown if an earlier version began to count."""
-    return None if before is None else before + more
-
-
-def _counted(ids: Iterable[str]) -> int:
-    """How many tasks a result would list: rounds count as the task that is repeated."""
+def _reported(ids: Iterable[str]) -> int:
+    """The number of tasks that a result would list, which has no rounds."""
     return sum(not in_round(name) for name in ids)
 
 
 def _early(summary: RunSummary, event: PlanChanged) -> RunSummary:
-    """The summary with items that grew before there is a plan, and without tasks that will not be in it."""
+    """Update the tasks and items of a run that has no plan yet."""
     names = summary.early or frozenset()
     lost = names.intersection(event.dropped)
-    done = summary.done - len(lost)
-    added, dropped = (task.id for task in event.added), event.dropped
-    grown, gone = (sum(parent_of(name) is not None and not in_round(name) for name in ids) for ids in (added, dropped))
-    parts = summary.early_parts + grown - gone
-    return replace(summary, done=done, early=names - lost, early_parts=parts)
+    parts = summary.early_parts + _parts(task.id for task in event.added) - _parts(event.dropped)
+    return replace(summary, done=summary.done - len(lost), early=names - lost, early_parts=parts)
+
+
+def _parts(ids: Iterable[str]) -> int:
+    return sum(parent_of(name) is not None and not in_round(name) for name in ids)

@@ -1,4 +1,4 @@
-"""Trace files: one event per line, written by `trace export` and read by `trace import` and `replay`."""
+"""Reads and writes exported traces, with one event per line."""
 
 from __future__ import annotations
 
@@ -23,52 +23,53 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _AGAIN = "export the run again with goalwright trace export"
-# No call takes more, and the sum of many fits into a journal's columns.
+# Limits for a call; the sum of many calls fits into a journal's columns.
 _MOST_TOKENS = 10**12
 _MOST_DOLLARS = 10**9
 
 
-class _Place(msgspec.Struct):
-    """What every line has besides the fields of its event."""
+class _Envelope(msgspec.Struct):
+    """The fields of every line besides those of its event."""
 
     v: int
-    # A run's id becomes a folder name: it must not lead out of the folder of runs.
+    # A run's id becomes a folder name, so it must not lead out of the folder of runs.
     run_id: Annotated[str, Meta(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.\-]{0,127}\Z")]
     seq: Annotated[int, Meta(ge=1)]
     at: Annotated[datetime, Meta(tz=True)]
     type: str
 
 
-_POSITION = frozenset(_Place.__struct_fields__)
+_POSITION = frozenset(_Envelope.__struct_fields__)
 
 
 def lines(rows: Iterable[Row]) -> Iterator[str]:
-    """The rows as JSON lines."""
+    """Encode rows as JSON lines."""
     for row in rows:
         yield encode(row.to_dict())
 
 
 class TraceFile(NamedTuple):
-    """A file with the name that errors call it by, for one that the user did not name."""
+    """A file that the user did not name, with its name for error messages."""
 
     path: Path
     name: str
 
 
 def read(file: Path | TraceFile, types: Collection[str] = ()) -> Iterator[Row]:
-    """The rows in a file, or those of some types; an error names the line.
+    """Read the rows of a file, or only those of some types; an error names the line.
 
-    Every run must be whole up to where it ends. If only some types are read, a gap is noticed at the next row of them.
+    The events of every run must be complete up to its last one. If only some types are read, a gap is noticed at the
+    next row of these types.
     """
     path, name = file if isinstance(file, TraceFile) else (file, str(file))
     order, nth = _Order(exact=not types), 0
     try:
-        with path.open(encoding="utf-8-sig") as opened:
-            for number, line in enumerate(opened, start=1):
+        with path.open(encoding="utf-8-sig") as lines_of_file:
+            for number, line in enumerate(lines_of_file, start=1):
                 if not line.strip():
                     continue
                 nth += 1
-                # Most lines are of other types: searching the text is much faster than parsing them all.
+                # Most lines are of other types; searching the text is much faster than parsing it.
                 if not types or any(f'"{kind}"' in line for kind in types):
                     row = parse(line, f"{name}, line {number}")
                     order.check(row, nth, f"{name}, line {number}")
@@ -81,30 +82,30 @@ def read(file: Path | TraceFile, types: Collection[str] = ()) -> Iterator[Row]:
 
 
 def parse(line: str, where: str) -> Row:
-    """The row in a line."""
+    """Parse a line; errors call it by `where`."""
     try:
         document: Any = decode(line)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{where} is not JSON: {error}", hint=_AGAIN) from error
     if not isinstance(document, dict) or not _POSITION.issubset(document):
-        needed = ", ".join(_Place.__struct_fields__)
+        needed = ", ".join(_Envelope.__struct_fields__)
         raise InputError(f"{where} is not an event: it needs {needed}", hint="is this a goalwright trace?")
     _check_version(document["v"], where)
     try:
-        place = msgspec.convert(document, _Place)
+        envelope = msgspec.convert(document, _Envelope)
         body = {key: value for key, value in document.items() if key not in _POSITION or key == "run_id"}
-        if place.type not in ("run_started", "run_resumed"):
+        if envelope.type not in ("run_started", "run_resumed"):
             del body["run_id"]
-        wrong = "; ".join(_faults(events.decode(place.type, body)))
+        faults = "; ".join(_faults(events.decode(envelope.type, body)))
     except (msgspec.ValidationError, InputError) as error:
         raise InputError(f"{where}: {error}", hint=_AGAIN) from error
-    if wrong:
-        raise InputError(f"{where}: an event of type {place.type!r} is malformed: {wrong}", hint=_AGAIN)
-    return Row(place.run_id, place.seq, _time(place.at, where), place.type, body)
+    if faults:
+        raise InputError(f"{where}: an event of type {envelope.type!r} is malformed: {faults}", hint=_AGAIN)
+    return Row(envelope.run_id, envelope.seq, _time(envelope.at, where), envelope.type, body)
 
 
 def _time(at: datetime, where: str) -> str:
-    """A time as records spell it: runs are listed, filtered and pruned by it."""
+    """Format a time as records do: runs are listed, filtered and pruned by it."""
     try:
         return at.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
     except OverflowError as error:
@@ -115,14 +116,16 @@ def _check_version(version: Any, where: str) -> None:
     if type(version) is not int or version == VERSION:
         return
     if version > VERSION:
-        what = f"{where} was written by a newer goalwright (events of version {version}; this one reads {VERSION})"
-        raise InputError(what, hint="update goalwright")
+        raise InputError(
+            f"{where} was written by a newer goalwright (events of version {version}; this one reads {VERSION})",
+            hint="update goalwright",
+        )
     what = f"{where} was exported before goalwright 0.1.0, which cannot read it (events of version {version})"
     raise InputError(what, hint="name another file, or run the goal again")
 
 
 def _faults(event: events.Event | None) -> Iterator[str]:
-    """What is wrong with an event whose values have their types; anyone may have edited a file."""
+    """The faults of an event whose fields have the right types; the file may have been edited."""
     match event:
         case events.PlanMade(plan=plan) | events.RunStarted(plan=Plan() as plan):
             yield from graph_faults(plan)
@@ -134,26 +137,30 @@ def _faults(event: events.Event | None) -> Iterator[str]:
         case events.CallFinished(reply=Reply(usage=usage, cost=cost)) | events.CallBroken(usage=usage, cost=cost):
             if not all(0 <= count <= _MOST_TOKENS for count in msgspec.structs.astuple(usage)):
                 yield f"'usage': a count is not between 0 and {_MOST_TOKENS:,}"
-            if cost is not None and not 0 <= cost <= _MOST_DOLLARS:  # below 0 it would give a resumed run more to spend
+            if (
+                cost is not None and not 0 <= cost <= _MOST_DOLLARS
+            ):  # a negative cost would raise the budget of a resumed run
                 yield f"'cost' is not between 0 and {_MOST_DOLLARS:,}"
         case _:
             pass
 
 
 class _Order:
-    """The order of a file: a run is the sequence of its events, numbered from 1, on consecutive lines.
+    """Checks that each run's events are on consecutive lines and numbered from 1.
 
-    The number of a line, blank ones not counted, less that of its event is therefore the same for all rows of a run,
-    also if only some of them are looked at; `exact` if all are.
+    The number of a line, without blank lines, minus the number of its event is therefore the same for all rows of a
+    run, also if only some rows are checked; `exact` if all are.
     """
 
     def __init__(self, *, exact: bool) -> None:
         self._exact = exact
-        self._last: dict[str, tuple[int, int]] = {}  # by run: the number of the last event, and the lines before it
+        self._last: dict[
+            str, tuple[int, int]
+        ] = {}  # by run: the number of its last event, and the lines before the run
         self._lines = 0
 
     def check(self, row: Row, nth: int, where: str) -> None:
-        """Raise if an event is missing before this row, repeated or out of order."""
+        """Raise if an event before this row is missing, duplicated or out of order."""
         least = nth - 1 if self._exact else self._lines
         seq, before = self._last.get(row.run_id, (0, max(nth - row.seq, least)))
         if row.seq <= seq:
@@ -163,8 +170,8 @@ class _Order:
             )
         if nth - row.seq < before:
             missing = row.seq - (nth - before)
-            what = f"{counted(missing, 'event')} before its event {row.seq} {plural(missing, 'is', 'are')} missing"
-            raise InputError(f"{where}: run {row.run_id} is incomplete: {what}", hint=_AGAIN)
+            gap = f"{counted(missing, 'event')} before its event {row.seq} {plural(missing, 'is', 'are')} missing"
+            raise InputError(f"{where}: run {row.run_id} is incomplete: {gap}", hint=_AGAIN)
         if nth - row.seq > before:
             raise InputError(
                 f"{where}: run {row.run_id} appears twice, or its events are not consecutive",

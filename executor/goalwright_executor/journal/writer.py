@@ -1,4 +1,4 @@
-"""The only writer of a process: entries queue up during a commit, and the next commit writes them together."""
+"""The single writer of a process: entries queue up during a commit, and the next commit writes them together."""
 
 from __future__ import annotations
 
@@ -21,17 +21,18 @@ if TYPE_CHECKING:
     from goalwright_executor.stores.row import RunSummary
     from goalwright_executor.stores.store import Store
 
-# How long entries that nobody waits for may wait for others, in seconds.
+# Seconds that entries without a waiter may wait for others.
 LINGER = 0.05
-# How many waiters one commit serves at most. During a commit, the waiters of the one before it continue; a single
-# commit for all of them would leave the disk idle until they have put their next entries.
+# The most waiters per commit. During a commit, the waiters of the previous one continue; with one commit for all, the
+# disk would be idle until they have put their next entries.
 COHORT = 100
-# How often the store is asked whether another process asks to stop one of the runs held here, in seconds.
+# Seconds between checks for stop requests of other processes.
 STOP_REQUESTS = 1.0
+_SAFE = "earlier events are safe: `goalwright resume` continues from there"
 
 
 class Waiter(NamedTuple):
-    """Someone who waits until what was put before is on disk; `run_id` is empty for all runs."""
+    """A caller that waits until all entries before it are on disk; `run_id` is empty for all runs."""
 
     future: asyncio.Future[None]
     run_id: str = ""
@@ -48,7 +49,7 @@ class LeaseChange(NamedTuple):
 
 
 class Commit(NamedTuple):
-    """What one commit writes, and who waits for it."""
+    """The entries and lease changes of one commit, and the callers that wait for it."""
 
     entries: list[LogEntry]
     changes: list[LeaseChange]
@@ -56,10 +57,10 @@ class Commit(NamedTuple):
 
 
 class Writer:
-    """A thread that commits what it is given, in order; after the first failure it writes nothing more.
+    """A thread that commits entries in order; after the first failure it writes nothing more.
 
-    A run that was lost to another process fails alone: nothing more is written to it, and only its waiters raise.
-    `on_release` is told of the runs that others may have from now on.
+    A run that another process took over fails alone: nothing more is written to it, and only its waiters raise.
+    `on_release` is called with runs after their release.
     """
 
     def __init__(self, store: Store, on_release: Callable[[Sequence[str]], None] | None = None) -> None:
@@ -69,8 +70,8 @@ class Writer:
         self.leases: set[str] = set()
         self.failure: GoalwrightError | None = None
         self.lost: dict[str, LeaseLost] = {}
-        # One queue for all three: a waiter waits for what was put before it, and a run's entries come before its
-        # lease changes.
+        # One queue keeps the order: a waiter waits for all entries before it, and a run's entries precede its lease
+        # changes.
         self._queue: deque[LogEntry | LeaseChange | Waiter] = deque()
         self._pending = threading.Event()
         self._idle = False
@@ -91,28 +92,28 @@ class Writer:
 
     @property
     def commit_seconds(self) -> float:
-        """How long the last commit took, or the one under way has taken, if that is more."""
+        """The duration of the last commit, or of the current one if it is longer."""
         since = self._committing_since
         return max(self._last_commit, 0.0 if since is None else time.monotonic() - since)
 
     def put(self, entry: LogEntry) -> None:
         """Accept an entry; it is written soon."""
         self._queue.append(entry)
-        if self._idle:  # asked after queueing: the thread looks at the queue once more before it waits
+        if self._idle:  # checked after queueing: the thread checks the queue again before it waits
             self._pending.set()
 
     def settle(self, run_id: str = "") -> asyncio.Future[None]:
-        """Wait until everything put so far is on disk; raises if it, or that run's part of it, cannot be written."""
+        """Wait until all entries so far are on disk; raises if they, or those of `run_id`, cannot be written."""
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._queue.append(Waiter(done, run_id))
-        if self._ended:  # checked after queueing: the thread notifies everyone queued before it ended
+        if self._ended:  # checked after queueing: the thread notifies all waiters queued before its end
             _resolve([(done, self.failure or _closed())])
         elif not self._urgent.is_set():
             self._hurry()
         return done
 
     def take(self, run_id: str) -> None:
-        """Take the lease of a new run, whose first entry was put before, with the next commit."""
+        """Take the lease of a new run with the next commit; its first entry must be queued before."""
         self._queue.append(LeaseChange(run_id, taken=True))
         self._pending.set()
 
@@ -128,15 +129,15 @@ class Writer:
         self._pending.set()
 
     def listen(self, run_id: str, listener: Callable[[StopRequest], None] | None) -> None:
-        """Have `listener` called, in the writer's thread, when another process asks a run to stop; None ends it."""
+        """Call `listener`, in the writer's thread, when another process requests a stop of the run; None unsubscribes."""
         if listener is None:
             self._listeners.pop(run_id, None)
         else:
             self._listeners[run_id] = listener
-            self._pending.set()  # from now on the thread wakes up more often
+            self._pending.set()  # the thread wakes up more often with listeners
 
     def close(self) -> None:
-        """Write what is left and stop; runs still leased, for example after a failure, are released if possible."""
+        """Write all pending entries and stop; runs that are still leased, as after a failure, are released if possible."""
         self._closing = True
         self._hurry()
         self._thread.join()
@@ -163,14 +164,14 @@ class Writer:
                 self._commit()
                 self._beat()
                 self._pass_on_stop_requests()
-        except Exception as error:  # noqa: BLE001 - whatever it is, those who wait must learn of it
+        except Exception as error:  # noqa: BLE001 - waiters must be notified of any error
             self.failure = self.failure or _failed(error)
         finally:
             self._ended = True
             self._dismiss()
 
     def _dismiss(self) -> None:
-        """Notify those who queued up after the last commit: nothing more is written."""
+        """Notify the waiters that queued up after the last commit: nothing more is written."""
         self.failure = self.failure or _closed()
         while self._queue:
             self._notify(self._next().waiters)
@@ -189,10 +190,10 @@ class Writer:
         self._notify(batch.waiters)
 
     def _next(self) -> Commit:
-        """What the next commit takes: everything queued now, up to a full cohort of waiters."""
+        """Return the content of the next commit: all queued items, up to a full cohort of waiters."""
         batch = Commit([], [], [])
         take, add = self._queue.popleft, batch.entries.append
-        for _ in range(len(self._queue)):  # other threads may keep adding to it
+        for _ in range(len(self._queue)):  # other threads may keep adding items
             item = take()
             if isinstance(item, LogEntry):
                 add(item)
@@ -201,7 +202,7 @@ class Writer:
             else:
                 batch.waiters.append(item)
                 if len(batch.waiters) == COHORT:
-                    self._hurry()  # for those behind them
+                    self._hurry()  # for the waiters behind them
                     break
         return batch
 
@@ -220,8 +221,10 @@ class Writer:
                     raise
                 self._lose(error)
                 rows = rows.without(error.run_ids)
-                summaries = {run_id: one for run_id, one in summaries.items() if run_id not in error.run_ids}
-                taken, released = ([one for one in some if one not in error.run_ids] for some in (taken, released))
+                summaries = {run_id: summary for run_id, summary in summaries.items() if run_id not in error.run_ids}
+                taken, released = (
+                    [run_id for run_id in runs if run_id not in error.run_ids] for runs in (taken, released)
+                )
         self.leases.update(taken)
         self.leases.difference_update(released)
         if released and self._on_release is not None:
@@ -243,7 +246,7 @@ class Writer:
             failure = self.failure or (self.lost.get(run_id) if self.lost else None)
             by_loop.setdefault(future.get_loop(), []).append((future, failure))
         for loop, outcomes in by_loop.items():
-            with suppress(RuntimeError):  # the loop is closed: nobody is waiting there
+            with suppress(RuntimeError):  # the loop is closed, and so are its waiters
                 loop.call_soon_threadsafe(_resolve, outcomes)
 
     def _beat(self) -> None:
@@ -260,14 +263,14 @@ class Writer:
         if not self._listeners or time.monotonic() - self._last_look < STOP_REQUESTS:
             return
         self._last_look = time.monotonic()
-        with suppress(GoalwrightError):  # a journal that cannot be read is reported when it is written
+        with suppress(GoalwrightError):  # the next write reports the failure
             for run_id, request in self.store.stop_requests().items():
                 if run_id in self.leases and (listener := self._listeners.get(run_id)) is not None:
                     listener(request)
 
 
 def _changed_summaries(last: Mapping[str, LogEntry]) -> dict[str, RunSummary]:
-    """The summaries that changed since they were last written, by run, as of the last entry of each."""
+    """Return the summaries that changed since the last write, by run, as of each run's last entry."""
     changed = {run_id: entry for run_id, entry in last.items() if not entry.is_written()}
     for entry in changed.values():
         entry.log.written = (entry.summary, entry.done)
@@ -275,14 +278,11 @@ def _changed_summaries(last: Mapping[str, LogEntry]) -> dict[str, RunSummary]:
 
 
 def _failed(error: Exception) -> StoreFailed:
-    what = f"the journal failed: {type(error).__name__}: {error}"
-    return StoreFailed(what, hint="what was written before is safe: `goalwright resume` continues from there")
+    return StoreFailed(f"the journal failed: {type(error).__name__}: {error}", hint=_SAFE)
 
 
 def _closed() -> StoreFailed:
-    return StoreFailed(
-        "the journal is closed", hint="what was written before is safe: `goalwright resume` continues there"
-    )
+    return StoreFailed("the journal is closed", hint=_SAFE)
 
 
 def _resolve(outcomes: list[Outcome]) -> None:

@@ -1,4 +1,4 @@
-"""A run's summary and a row's body as columns that every store has."""
+"""Summaries and rows as the columns that all stores have in common."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ SUMMARY = (
     "model, tokens, code, tags, note"
 )
 _NAMES = SUMMARY.split(", ")
-# What stands between the parts of a column that has several: a tag may have spaces.
-JOINED = {"skills": " ", "tags": "\n"}
+# The separators of columns with several parts; a tag may contain spaces.
+SEPARATORS = {"skills": " ", "tags": "\n"}
 # The columns that change while a run is written.
 CHANGING = (
     "goal",
@@ -37,7 +37,7 @@ CHANGING = (
     "tags",
     "note",
 )
-# The conditions of partial indexes: a query has to have one word for word, or the index is not used.
+# The conditions of partial indexes; a query must contain one of them verbatim to use its index.
 SELECTIONS = "type IN ('run_started', 'skills_selected')"
 APPROVALS = "type IN ('approval_asked', 'approval_given')"
 TAKEN_BACK = "SELECT run FROM events WHERE type = 'turn_taken_back'"
@@ -46,41 +46,41 @@ TAKEN_BACK = "SELECT run FROM events WHERE type = 'turn_taken_back'"
 def summary_values(summary: RunSummary) -> list[object]:
     """A summary's values in the order of `SUMMARY`."""
     return [
-        clean(JOINED[name].join(getattr(summary, name)) if name in JOINED else getattr(summary, name))
+        clean(SEPARATORS[name].join(getattr(summary, name)) if name in SEPARATORS else getattr(summary, name))
         for name in _NAMES
     ]
 
 
 def encoded(rows: Sequence[Row] | EncodedRows) -> EncodedRows:
-    """Rows as they are written, unless they are already."""
+    """Encode rows, unless they are encoded already."""
     if isinstance(rows, EncodedRows):
         return rows
-    found = EncodedRows()
+    encoded_rows = EncodedRows()
     for run_id, seq, at, kind, body in rows:
         large: dict[str, str] = {}
         text = encode_json(texts.split(body, large))
         key = body.get("key") if kind == "task_finished" else None
         values = (run_id, seq, at, kind, clean(body.get("task")), clean(key) or None, text)
-        for column, value in zip(found.columns, values, strict=True):
+        for column, value in zip(encoded_rows.columns, values, strict=True):
             column.append(value)
         if large:
-            found.texts.setdefault(run_id, {}).update(large)
-    return found
+            encoded_rows.texts.setdefault(run_id, {}).update(large)
+    return encoded_rows
 
 
 def index_condition(types: Collection[str]) -> str:
-    """What a query for events of some types begins with: the condition of the index that has them, if there is one."""
+    """Return the condition of the partial index that has events of these types, to begin a query with; or nothing."""
     fitting = (index for index in (SELECTIONS, APPROVALS) if all(f"'{name}'" in index for name in types))
     return "".join(f"e.{index} AND " for index in islice(fitting, 1))
 
 
 def missing(sha: str) -> str:
-    """What stands for a large text that is not stored."""
+    """Return the replacement for a large text that is not stored."""
     return f"(the text {sha} is missing from the journal)"
 
 
 def clean(value: Any) -> Any:
-    """A value that a database accepts: a model's broken output may hold lone surrogates."""
+    """Replace lone surrogates, which databases do not accept and models may produce."""
     if type(value) is not str or value.isascii():
         return value
     try:

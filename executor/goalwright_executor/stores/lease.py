@@ -1,4 +1,4 @@
-"""Leases: which process is using a run, and whether that process is still alive."""
+"""Leases: which process is using a run, and whether that process is alive."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# Seconds between heartbeats, and the age at which a holder on another machine counts as gone.
+# Seconds between heartbeats, and the age at which a holder on another machine is considered dead.
 BEAT = 5.0
 EXPIRY = 60.0
 # The same for a store that several machines share.
 SHARED_EXPIRY = 30.0
 
-# What one process may ask of the one that holds a run: to stop the run, or the batch that it belongs to.
+# A request to the process that holds a run: stop the run, or its whole batch.
 StopRequest = Literal["stop", "stop_batch"]
 
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """A process: its host and boot, its PID namespace, its PID and start time, and the id of its machine."""
+    """A process: its host, boot, PID namespace, PID, start time and machine id."""
 
     host: str
     boot: str
@@ -53,7 +53,7 @@ class Holder:
 class Handover:
     """Lease changes of one process: new runs that it takes, and runs that it releases.
 
-    `held` are the runs among those written that must still be this process's.
+    `held` are the written runs whose leases this process must still have.
     """
 
     holder: Holder
@@ -71,7 +71,7 @@ def myself() -> Holder:
 
 
 def is_gone(holder: Holder, age: float) -> bool:
-    """Whether the holder is dead: known for sure on this machine, elsewhere by the `age` of its last heartbeat."""
+    """Whether the holder is dead: certain on this machine, elsewhere by the `age` of its last heartbeat."""
     if holder.host == socket.gethostname():
         if holder.boot != _boot():
             return True
@@ -81,9 +81,9 @@ def is_gone(holder: Holder, age: float) -> bool:
 
 
 def is_gone_for_all(holder: Holder, age: float) -> bool:
-    """The same where several machines share a store: machines of one host name are still two.
+    """Whether the holder is dead, for a store that several machines share: host names may be equal.
 
-    The process table counts only where machine, boot and PID namespace are this process's.
+    The process table counts only if machine, boot and PID namespace are those of this process.
     """
     here = (_machine(), _boot(), _space())
     if all(here[1:]) and here == (holder.machine, holder.boot, holder.space):
@@ -92,7 +92,7 @@ def is_gone_for_all(holder: Holder, age: float) -> bool:
 
 
 def _start(pid: int) -> str | None:
-    """A process's start time as the system states it; None if it does not exist or is a zombie."""
+    """Return a process's start time from the operating system; None if it does not exist or is a zombie."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
     except OSError:

@@ -1,4 +1,4 @@
-"""What a journal stores: events as rows, and a summary of each run."""
+"""The values in a journal: events as rows, and a summary of each run."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-# The version of the events, as exported traces carry it; stores have schema versions of their own.
+# The version of events in exported traces; stores have their own schema versions.
 VERSION = 2
 # Costs are sums of small floats: digits beyond these are rounding errors.
 COST_PLACES = 10
 
 
 class Row(NamedTuple):
-    """A stored event: its run, its number there, when it happened (ISO 8601, UTC), and its fields as JSON values."""
+    """A stored event: its run, its number in the run, its time (ISO 8601, UTC), and its fields as JSON values."""
 
-    # A tuple, because there is one per event, and a frozen dataclass takes three times as long to create.
+    # A tuple, because creating a frozen dataclass takes three times as long.
 
     run_id: str
     seq: int
@@ -28,18 +28,15 @@ class Row(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """The row as a line of an exported trace."""
-        place = {"v": VERSION, "run_id": self.run_id, "seq": self.seq, "at": self.at, "type": self.type}
-        return place | {key: value for key, value in self.body.items() if key not in place}
+        head = {"v": VERSION, "run_id": self.run_id, "seq": self.seq, "at": self.at, "type": self.type}
+        return head | {key: value for key, value in self.body.items() if key not in head}
 
 
 @dataclass(frozen=True, slots=True)
 class EncodedRows:
-    """Rows as stores write them, column by column; `bodies` is JSON without large texts, which `texts` has.
+    """Rows as columns for a store; `bodies` is JSON without large texts, which `texts` has by run and hash."""
 
-    Those are given by run and hash.
-    """
-
-    # Columns, because there are two rows for each task: an object for each costs as much as writing it.
+    # Columns, because an object for each row would cost as much as writing it.
 
     run_ids: list[str] = field(default_factory=list)
     seqs: list[int] = field(default_factory=list)
@@ -59,7 +56,7 @@ class EncodedRows:
         return self.run_ids, self.seqs, self.times, self.types, self.tasks, self.keys, self.bodies
 
     def merged(self, others: EncodedRows, mine: Sequence[bool]) -> EncodedRows:
-        """These rows and others, in an order that says of each place whether it is for one of these."""
+        """Merge these rows with others; `mine` says for each position whether the row is one of these."""
         columns = []
         for these, those in zip(map(iter, self.columns), map(iter, others.columns), strict=True):
             columns.append([next(these) if is_mine else next(those) for is_mine in mine])
@@ -75,7 +72,7 @@ class EncodedRows:
 
 @dataclass(frozen=True, slots=True)
 class BatchCount:
-    """The runs of a batch that have one status: how many, their cost and time, and the first and last of them."""
+    """The runs of a batch with one status: their number, cost and time, and the first and last id."""
 
     batch: str
     status: str
@@ -88,10 +85,10 @@ class BatchCount:
 
 @dataclass(frozen=True, slots=True)
 class ConversationSummary:
-    """A conversation in one line of a list: the goal of its first turn, how many turns it has, and how the last stands.
+    """A conversation in a list: the goal of its first turn, the number of turns, and the status of the last.
 
-    `first` and `last` are the ids of its first and last run, `started` is when the last one was. Turns that were taken
-    back count only for the cost; where all were, the goal, the ids and the status are theirs.
+    `first` and `last` are the ids of its first and last run, `started` is the start of the last. Removed turns count
+    only for the cost, unless all turns were removed.
     """
 
     conversation: str
@@ -111,9 +108,9 @@ class ConversationSummary:
 
 @dataclass(frozen=True, slots=True)
 class RunIndex:
-    """What the index has of a run: the words that it is found by, and what a list of runs does not read of its events.
+    """The index entry of a run: its searchable words, and fields for lists that are computed from its events.
 
-    `last` is the number of the last event when it was read.
+    `last` is the number of its last event at that time.
     """
 
     run_id: str
@@ -126,7 +123,7 @@ class RunIndex:
 
 
 class RunCount(NamedTuple):
-    """The runs that have the same `key`: how many, their cost, how many have a known cost, and their tokens."""
+    """The runs with the same `key`: their number, cost, the number with a known cost, and tokens."""
 
     key: tuple[str | None, ...]
     runs: int
@@ -137,9 +134,9 @@ class RunCount(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class StoreStatus:
-    """What `goalwright journal status` says of a store; `partitions` and `workers` are None where it has none.
+    """The state of a store, for `goalwright journal status`; `partitions` and `workers` are None for SQLite.
 
-    `schema` is the version of its tables, `newest` the one that this goalwright knows; `oldest` is when its first run began.
+    `schema` is the version of its tables, `newest` that of this goalwright, `oldest` the start of its first run.
     """
 
     journal: str
@@ -156,12 +153,11 @@ class StoreStatus:
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """A run in one line of a list; `status` is a run's status, or `running`.
+    """A run in a list; `status` is a run's status, or `running`.
 
-    `done` counts the tasks that have a result; `skills` are those selected. `code` names the error that ended it;
-    `tokens` and `model` are None in a run that an earlier version recorded, until it is indexed.
-    Until there is a plan, `early` has the tasks with a result, as the plan may do without them, and `early_parts`
-    counts the items that have grown; neither is stored.
+    `done` is the number of tasks with a result, `skills` the selected skills, `code` that of the error that ended the
+    run. Until there is a plan, which may drop tasks, `early` has the tasks with a result and `early_parts` the number of
+    added items; neither is stored.
     """
 
     run_id: str

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
 
-from goalwright_executor.stores.columns import JOINED, TAKEN_BACK
+from goalwright_executor.stores.columns import SEPARATORS, TAKEN_BACK
 from goalwright_executor.stores.errors import UnknownRun
 from goalwright_executor.stores.row import BatchCount, ConversationSummary, RunCount, RunSummary
 
@@ -112,7 +112,7 @@ def read_summary(columns: Sequence[object], *, leased: bool) -> RunSummary:
 
 def parts(column: str, text: str) -> tuple[str, ...]:
     """Split the value of a column with several parts."""
-    return tuple(part for part in text.split(JOINED[column]) if part)
+    return tuple(part for part in text.split(SEPARATORS[column]) if part)
 
 
 def only_match(run: str, rows: Sequence[tuple[Any, ...]], journal: object) -> tuple[Any, ...]:

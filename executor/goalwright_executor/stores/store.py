@@ -1,4 +1,4 @@
-"""The store port: what a journal needs from whatever stores its rows."""
+"""The store port: the operations that a journal needs."""
 
 from __future__ import annotations
 
@@ -23,95 +23,94 @@ if TYPE_CHECKING:
 
 
 class Store(Protocol):
-    """Stores rows durably: what `append` was given is on disk when it returns. Failures are `StoreFailed`."""
+    """Stores rows durably: they are on disk when `append` returns. Failures raise `StoreFailed`."""
 
     @property
     def url(self) -> str:
-        """The URL by which it can be opened again; a password is left out."""
+        """The URL, without a password."""
 
     @property
     def look(self) -> float:
-        """Seconds between two questions whether it has `changed`."""
+        """Seconds between two polls of `changed`."""
 
     def append(
         self, rows: Sequence[Row] | EncodedRows, summaries: Mapping[str, RunSummary], handover: Handover | None = None
     ) -> None:
         """Store rows in order, new or changed summaries, and lease changes; all or nothing.
 
-        Raises `LeaseLost` with the runs that this process has lost to another one.
+        Raises `LeaseLost` with the runs that another process took over.
         """
 
     def import_runs(self, pieces: Iterable[tuple[Sequence[Row], Mapping[str, RunSummary]]]) -> None:
         """Store whole runs that arrive in pieces, all or nothing; raises `RunExists` if one is already stored."""
 
     def summaries(self, most: int | None = None, **wanted: Unpack[RunFilter]) -> Iterator[RunSummary]:
-        """The runs, newest first, that a filter lets through.
+        """The runs that match a filter, newest first.
 
-        The words of `text` are looked for in the index, and of runs that are not in it yet in goals, skills, tags and
-        notes.
+        `text` is searched in the index, and for runs that are not indexed yet in goals, skills, tags and notes.
         """
 
     def unindexed(self, most: int, run_ids: Collection[str] = ()) -> Sequence[tuple[RunSummary, int]]:
-        """Runs that no process holds and that the index has not, or not as they are now; some of these, or any.
+        """Unleased runs that are not indexed or have changed since, each with the number of its last event.
 
-        Each comes with the number of its last event.
+        `run_ids` restricts them.
         """
 
     def index(self, runs: Sequence[RunIndex]) -> None:
-        """Put runs into the index, except those that were written to since they were read."""
+        """Index runs, except those that changed since they were read."""
 
     def counts(self, by: CountedBy, since: str) -> Iterator[RunCount]:
-        """How many runs have started since a time, by day and status, by cause of failure, and so on."""
+        """Count the runs that started since a time, by day and status, by cause of failure, and so on."""
 
     def times(self, since: str) -> Iterator[tuple[str, float]]:
-        """The day and the seconds of each run that is done, since a time."""
+        """The day and duration of each finished run since a time."""
 
     def batches(self) -> Iterator[BatchCount]:
-        """How many runs each batch has in each status, newest batch first."""
+        """Count the runs of each batch by status, newest batch first."""
 
     def conversations(self, most: int | None = None, conversation: str | None = None) -> Iterator[ConversationSummary]:
-        """The conversations, that with the newest turn first; or only one."""
+        """The conversations, newest turn first, or only one."""
 
     def find(self, run: str) -> RunSummary:
-        """The run of that id, of the only id that starts with it, or `last`: of those made here, if there are any."""
+        """Return the run with that id or unique prefix, or for `last` the newest that was not imported, if any."""
 
     def rows(
         self, run_id: str, *, types: Collection[str] = (), task: str | None = None, after: int = 0
     ) -> Iterator[Row]:
-        """A run's rows in order: all of them, or those of some types, of one task, or after a number."""
+        """A run's rows in order: all, or those of some types, of one task, or after a number."""
 
     def last_event(self, run_id: str) -> int:
         """The number of a run's last event; 0 if it has none."""
 
     def changed(self) -> int:
-        """A number that differs from the last one if any process has written since; cheap enough to ask often."""
+        """Return a number that changes when any process writes; cheap enough to poll."""
 
     def rows_of_all(self, types: Collection[str]) -> Iterator[Row]:
         """The rows of some types of every run, run by run."""
 
     def result(self, key: str, since: str, *, apart_from: str) -> Row | None:
-        """The newest `task_finished` with this key, recorded since a time in any run but one; None if there is none.
+        """The newest `task_finished` with this key since a time, in any run but `apart_from`; None if there is none.
 
-        Imported runs do not count: anyone may have written them.
+        Imported runs are ignored, because they may come from anyone.
         """
 
     def claim(self, run_id: str, holder: Holder) -> None:
         """Take the lease of a stored run; raises `RunHeld` if another live process has it."""
 
     def renew(self, run_ids: Collection[str], holder: Holder) -> None:
-        """Renew leases; raises `LeaseLost` with those that were lost to another process, and renews the others."""
+        """Renew leases; raises `LeaseLost` with the runs that another process took over, after renewing the others."""
 
     def request_stop(self, run_id: str, request: StopRequest) -> None:
-        """Ask the process that holds a run for something; raises `NotRunning` if no live process does."""
+        """Request a stop from the process that holds a run; raises `NotRunning` if there is none."""
 
     def stop_requests(self) -> Mapping[str, StopRequest]:
-        """The stop requests that have not been met, by run."""
+        """The pending stop requests by run."""
 
     def delete(self, run_ids: Collection[str]) -> Sequence[str]:
-        """Delete runs that are not leased and texts that only they used; returns the ids of those deleted."""
+        """Delete runs that are not leased and texts that only they used; returns the deleted ids."""
 
     def status(self) -> StoreStatus:
-        """How large it is, and who uses it."""
+        """The size of the store and the number of its runs and users."""
 
     def close(self) -> None:
-        """Close it."""
+        """Close the store."""

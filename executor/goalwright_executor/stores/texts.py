@@ -1,6 +1,6 @@
-"""Large texts are stored outside their events, once for each SHA-256, however often they occur.
+"""Splits large texts off from events, to be stored once for each SHA-256.
 
-So are long lists, as JSON: every goal of a batch starts with the same list of all skills.
+Long lists are split off as JSON: every goal of a batch starts with the same list of all skills.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from goalwright_executor.capture.capture import ATOMS
 from goalwright_executor.capture.json_text import decode, encode
 from goalwright_executor.capture.shared_lists import SharedList
 
-# From how many characters a text is large, and from how many items a list is long.
+# The size of the smallest large text, in characters, and of the shortest long list, in items.
 LARGE = 400
 LONG = 10
 
 
 def split(value: Any, texts: dict[str, str]) -> Any:
-    """The value with large texts replaced by their hashes; the texts are added to `texts`."""
+    """Replace large texts in a value by their hashes; the texts are added to `texts`."""
     if type(value) in ATOMS and (not isinstance(value, str) or len(value) < LARGE):
         return value
     if type(value) is SharedList and value.stored is not None:
@@ -54,7 +54,7 @@ def _store(text: str, texts: dict[str, str]) -> str:
 
 
 def join(value: Any, read: Callable[[str], str]) -> Any:
-    """The value with its large texts put back."""
+    """Replace the hashes in a value by their texts."""
     match value:
         case {"$text": str(sha)}:
             return read(sha)
@@ -69,7 +69,7 @@ def join(value: Any, read: Callable[[str], str]) -> Any:
 
 
 def read(body: str, text_of: Callable[[str], str]) -> dict[str, Any]:
-    """The value in a stored body, with its large texts put back; most have none."""
+    """Decode a stored body with its large texts."""
     value = decode(body)
     return join(value, text_of) if '"$' in body else value  # type: ignore[no-any-return]
 

@@ -1,7 +1,7 @@
-"""Texts and search strings as words, the same for every store: no store's own syntax or tokenizer is involved.
+"""Splits texts and searches into words, equally for all stores, without a store's own tokenizer.
 
-Case, accents and forms of one letter do not count. Scripts that are written without spaces have no words that could be
-told apart without a dictionary: there each character is one, and what was typed is found where they stand in a row.
+Case, accents and compatibility forms are ignored. In scripts without spaces each character is a word, and a search
+matches characters in sequence.
 """
 
 from __future__ import annotations
@@ -21,49 +21,48 @@ _UNSPACED = (
 _WORD = re.compile(f"[{_UNSPACED}]|[^\\W_{_UNSPACED}]+")
 _ACCENTS = re.compile("[\u0300-\u036f]+")
 _QUOTED = re.compile(r'"([^"]*)"|(\S+)')
-# The longest word that is kept whole, and the most words of one run.
-LONGEST = 64
-MOST = 12_000
-# How much of a search string counts.
-_MOST_CHARACTERS = 400
-MOST_PHRASES = 16
+# Limits on the length of a word, on the words of a run, and on a search.
+MAX_LENGTH = 64
+MAX_WORDS = 12_000
+_MAX_CHARACTERS = 400
+MAX_PHRASES = 16
 
 
 def split(text: str) -> list[str]:
-    """The words of a text, in their order."""
+    """Return the words of a text in order."""
     if not text.isascii():
         text = unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFKD", text)))
-    return [word[:LONGEST] for word in _WORD.findall(text.casefold())]
+    return [word[:MAX_LENGTH] for word in _WORD.findall(text.casefold())]
 
 
 def shown(text: str) -> str:
-    """A text in the form in which `placed` finds its words."""
+    """Normalize a text for `placed`."""
     return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
 def placed(text: str) -> Iterator[tuple[str, int, int]]:
-    """The words of a text that `shown` gave, each with its begin and end in it."""
-    for found in _WORD.finditer(text):
-        for word in split(found[0]):  # a sign such as a fraction has several
-            yield word, found.start(), found.end()
+    """The words of a normalized text, each with its start and end."""
+    for match in _WORD.finditer(text):
+        for word in split(match[0]):  # a character such as a fraction has several
+            yield word, match.start(), match.end()
 
 
 def joined(texts: Iterable[str]) -> str:
-    """The words of several texts, as an index takes them: at most `MOST`, with a space between two."""
+    """Return the words of several texts for an index: at most `MAX_WORDS`, separated by spaces."""
     words: list[str] = []
     for text in texts:
-        words += split(text[: MOST * 20])
-        if len(words) >= MOST:
+        words += split(text[: MAX_WORDS * 20])
+        if len(words) >= MAX_WORDS:
             break
-    return " ".join(words[:MOST])
+    return " ".join(words[:MAX_WORDS])
 
 
 def phrases(search: str) -> Iterator[list[str]]:
-    """What is searched for: words that may stand anywhere, each alone or, like `to-do` or "in quotes", as a phrase.
+    """The phrases of a search: single words, and words in sequence, like `to-do` or "in quotes".
 
-    The last word of each is found by its beginning, so that a search has results while it is typed.
+    The last word of a phrase matches as a prefix, so that a search has results while it is typed.
     """
-    given = _QUOTED.findall(search[:_MOST_CHARACTERS].replace("\0", " "))
-    for quoted, word in given[:MOST_PHRASES]:
-        if found := split(quoted or word):
-            yield found
+    terms = _QUOTED.findall(search[:_MAX_CHARACTERS].replace("\0", " "))
+    for quoted, term in terms[:MAX_PHRASES]:
+        if phrase := split(quoted or term):
+            yield phrase

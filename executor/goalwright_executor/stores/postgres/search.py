@@ -66,7 +66,7 @@ def condition(text: str) -> tuple[str, dict[str, Any]]:
     if phrases:
         clauses.append("r.id IN (SELECT run FROM run_words WHERE words @@ %(words)s::tsquery)")
         values["words"] = " & ".join(f"({' <-> '.join(phrase)}:*)" for phrase in phrases)
-    typed = text.replace("\0", " ").split()[: words.MOST_PHRASES]
+    typed = text.replace("\0", " ").split()[: words.MAX_PHRASES]
     if len(typed) == 1:
         clauses.append("run_id ILIKE %(start)s")
         values["start"] = f"{literal(clean(typed[0]))}%"

@@ -78,7 +78,7 @@ def condition(connection: sqlite3.Connection, text: str) -> tuple[str, list[str]
     if len(text.split()) == 1:
         clauses.append("run_id LIKE ? ESCAPE '\\'")
         values.append(f"{literal(text.strip())}%")
-    typed = text.split()[: words.MOST_PHRASES]
+    typed = text.split()[: words.MAX_PHRASES]
     plain = " AND ".join(["(goal || ' ' || skills || ' ' || tags || ' ' || note) LIKE ? ESCAPE '\\'"] * len(typed))
     clauses.append(f"indexed IS NULL AND {plain}" if indexed else plain or "1")
     values += [f"%{literal(word.strip(chr(34)))}%" for word in typed]
