@@ -1,7 +1,7 @@
-"""A goal in pieces: its sentences, what each of them is for, and the requests in a sentence.
+"""Splits a goal into sentences, requests, clauses and list items.
 
-What is quoted, in brackets, in code or in an address is masked first, so that nothing is divided inside it. Positions
-in the masked text are those in the text itself.
+Quotations, brackets, code and addresses are masked first, so that nothing is split inside them. The masked text has the
+same positions as the original.
 """
 
 from __future__ import annotations
@@ -38,41 +38,41 @@ _ENGLISH = re.compile(r"\b(?:the|and|with|our|my|what|who|where|how|why|when)\b"
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """One request of a sentence, or a piece of one; `then` says that it follows what stands before it."""
+    """One request of a sentence, or a piece of one; `then` if it follows the clause before it."""
 
     text: str
     then: bool = False
 
     @property
     def masked(self) -> str:
-        """The text with everything masked that must not be divided."""
+        """The text, masked."""
         return mask(self.text)
 
 
 def mask(text: str) -> str:
-    """The text with quotations, brackets, code, addresses and abbreviations blanked out, of the same length."""
+    """Return the text with quotations, brackets, code, addresses and abbreviations blanked out, at the same length."""
     return _MASKED.sub(lambda match: _MASK * len(match.group()), text)
 
 
 def language_of(text: str) -> Language:
-    """The language whose verbs begin the most sentences of a goal."""
-    known = languages()
+    """Return the language whose verbs begin the most sentences of a goal."""
+    by_name = languages()
     if _DENSE.search(text):
-        return known["chinese"]
-    begun = {
+        return by_name["chinese"]
+    requests_in = {
         name: sum(
             bool(language.begins_goal.match(_after_polite(sentence, language)[0])) for sentence in sentences(text)
         )
-        for name, language in known.items()
+        for name, language in by_name.items()
     }
-    best = max(begun, key=lambda name: begun[name])
-    if begun[best]:
-        return known[best]
-    return known["english" if _ENGLISH.search(text) else "other"]
+    best = max(requests_in, key=lambda name: requests_in[name])
+    if requests_in[best]:
+        return by_name[best]
+    return by_name["english" if _ENGLISH.search(text) else "other"]
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a text."""
+    """Return the sentences of a text."""
     masked, parts, begin = mask(text), [], 0
     for end in _SENTENCE.finditer(masked):
         parts.append(text[begin : end.start()])
@@ -81,7 +81,7 @@ def sentences(text: str) -> list[str]:
 
 
 def requests(sentence: str, language: Language) -> tuple[Kind, str, list[Clause]]:
-    """What a sentence is for; of a request, what stands before its first verb, and its clauses."""
+    """Return the kind of a sentence and, for a request, the text before its first verb and its clauses."""
     rest, then = _after_polite(sentence, language)
     if language.any_of(language.rules, start=True).match(rest) and not language.begins.match(rest):
         return "rule", "", []
@@ -97,7 +97,7 @@ def requests(sentence: str, language: Language) -> tuple[Kind, str, list[Clause]
 
 
 def _after_polite(sentence: str, language: Language) -> tuple[str, bool]:
-    """The sentence without what is only polite, and whether it begins with a word for "then"."""
+    """Return the sentence without polite words, and whether it begins with a word for "then"."""
     rest, then = sentence.strip(), False
     polite = language.any_of(language.polite, start=True)
     follows = language.any_of(f"{language.thens} {language.weak_thens}", start=True)
@@ -112,7 +112,7 @@ def _after_polite(sentence: str, language: Language) -> tuple[str, bool]:
 
 
 def _frame(sentence: str, language: Language) -> tuple[str, str]:
-    """What stands before the first verb, as in "For our café, write a menu", and the rest."""
+    """Return the text before the first verb, as in "For our café, write a menu", and the rest."""
     masked = mask(sentence)
     comma = re.search(r"[,:，：]\s*", masked)
     if comma is None or language.begins_goal.match(masked):
@@ -125,7 +125,7 @@ def _frame(sentence: str, language: Language) -> tuple[str, str]:
 
 
 def _divided(sentence: str, language: Language, *, then: bool) -> list[Clause]:
-    """The clauses of a request: at semicolons, at words for "then", and before verbs after a comma or an "and"."""
+    """Split a request at semicolons, at words for "then", and before verbs after a comma or "and"."""
     masked = mask(sentence)
     clauses: list[Clause] = []
     begin = 0
@@ -151,7 +151,7 @@ def _is_whole(text: str, language: Language) -> bool:
 
 
 def _boundaries(masked: str, language: Language) -> Iterator[tuple[int, int, bool]]:
-    """Where a sentence can be divided: begin and end of what stands between, and whether what follows comes after."""
+    """Yield the start and end of each separator, and whether the next clause comes after this one."""
     ands = rf"(?:{'|'.join(language.ands.split())})"
     gap = r"\s*" if not language.spaced else r"\s+"
     thens = language.any_of(language.thens).pattern
@@ -179,7 +179,7 @@ def _boundaries(masked: str, language: Language) -> Iterator[tuple[int, int, boo
 
 
 def _is_no_then(before: str, boundary: str, language: Language) -> bool:
-    """Whether a "then" belongs to an "if", or is part of "since then"."""
+    """Whether "then" belongs to an "if", or is part of "since then"."""
     if not before.strip():
         return True
     last = before.split()[-1].strip(",").casefold()
@@ -199,7 +199,7 @@ def _belongs_inside(before: str, kind: str, language: Language) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Enumeration:
-    """A written list, with what stands before and after it."""
+    """A written list, with the text before and after it."""
 
     before: str
     items: tuple[str, ...]
@@ -207,7 +207,7 @@ class Enumeration:
 
 
 def enumerated(text: str) -> Enumeration | None:
-    """The list that a text consists of; None if there is none of at least two items."""
+    """Return the list in a text; None unless it has at least two items."""
     return _in_lines(text) or _in_a_line(text)
 
 
@@ -217,7 +217,7 @@ def _in_lines(text: str) -> Enumeration | None:
     if len(marks) < 2:
         return None
     ends = [mark.start() for mark in marks[1:]]
-    # After the last item, a blank line ends the list.
+    # A blank line after the last item ends the list.
     blank = re.compile(r"\n[ \t]*\n").search(masked, marks[-1].end())
     last = blank.start() if blank else len(text)
     items = tuple(_clean(text[mark.end() : end]) for mark, end in zip(marks, [*ends, last], strict=True))
@@ -225,7 +225,7 @@ def _in_lines(text: str) -> Enumeration | None:
 
 
 def _in_a_line(text: str) -> Enumeration | None:
-    """Numbers in a row, as in "1) a poem 2) a song"."""
+    """Return a list numbered in one line, as in "1) a poem 2) a song"."""
     marks = list(_NUMBER.finditer(mask(text)))
     numbers = [int(mark.group(2)) for mark in marks]
     if len(marks) < 2 or numbers != list(range(1, len(marks) + 1)):

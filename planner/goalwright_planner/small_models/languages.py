@@ -1,4 +1,4 @@
-"""How goals are worded in a few languages: the verbs they begin with, and the words that join their parts.
+"""The words of goals in a few languages: verbs that begin a request, and words that join requests.
 
 The words are data in `seed/languages.yaml`, whose keys are the fields of `Language`.
 """
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _NEVER = re.compile(r"(?!)")
-# What an object can begin with in any language: a number, a quotation, a question.
+# The beginning of an object in any language: a number, a quotation, a question.
 _ANY = r"\d+|[\"“‘'„«`\ue000]|what|how|why|which|all|any|pros|ten"
 
 
@@ -56,12 +56,12 @@ class Language:
     spaced: bool = True
 
     def any_of(self, words: str, *, start: bool = False) -> re.Pattern[str]:
-        """A pattern for any of the words, as whole ones; with `start` only at the beginning of a text."""
+        """Return a pattern for any of the words, as whole words; with `start` only at the beginning of a text."""
         return _any_of(words, self.spaced, start)
 
     @cached_property
     def begins(self) -> re.Pattern[str]:
-        """What a request begins with inside a sentence: a verb, or a word that can be one, with an object after it."""
+        """The beginning of a request inside a sentence: a verb, or a word that can be a verb before an object."""
         if not self.spaced:
             return re.compile(f"(?:{_alternatives(self.verbs)})")
         objects = _alternatives(f"{self.articles} {self.its} {self.their} {self.it} {self.them}")
@@ -73,7 +73,7 @@ class Language:
 
     @property
     def _looks_like_verb(self) -> str:
-        """A word before an article that is nothing else, as in "catalog the endpoints"."""
+        """A word before an article that can only be a verb, as in "catalog the endpoints"."""
         if not self.no_verbs:
             return ""
         others = f"{self.no_verbs} {self.prepositions} {self.asks} {self.articles} {self.rules}"
@@ -84,23 +84,23 @@ class Language:
 
     @cached_property
     def begins_goal(self) -> re.Pattern[str]:
-        """What the first request of a sentence begins with, where a verb cannot be a noun."""
+        """The beginning of the first request of a sentence, where a verb cannot be a noun."""
         if not self.spaced:
             return self.begins
-        known = rf"(?:{_alternatives(f'{self.verbs} {self.nouns_too}')})(?![\w-])"
-        return re.compile(f"(?:{'|'.join(filter(None, (known, self._looks_like_verb)))})", re.IGNORECASE)
+        verb = rf"(?:{_alternatives(f'{self.verbs} {self.nouns_too}')})(?![\w-])"
+        return re.compile(f"(?:{'|'.join(filter(None, (verb, self._looks_like_verb)))})", re.IGNORECASE)
 
 
 @cache
 def languages() -> Mapping[str, Language]:
-    """The languages by name, as a run of these rules has them; `other` is for all that are not listed."""
+    """Return the languages by name; `other` stands for all that are not listed."""
     document = safe_yaml.load_own((SEED / "languages.yaml").read_text(encoding="utf-8"))
     return {name: Language(**row) for name, row in document.items()}
 
 
 @cache
 def weak_words() -> frozenset[str]:
-    """The words of all languages that say nothing about what is wanted."""
+    """Return the words of all languages that carry no meaning of their own."""
     return frozenset(word for language in languages().values() for word in language.weak.split())
 
 
@@ -113,6 +113,6 @@ def _any_of(words: str, spaced: bool, start: bool) -> re.Pattern[str]:
 
 
 def _alternatives(words: str) -> str:
-    """Words as alternatives of a pattern, the longest first; `_` stands for a space, and no word for nothing at all."""
+    """Return words as alternatives of a pattern, longest first; `_` stands for a space. Without words it never matches."""
     longest = sorted(words.split(), key=len, reverse=True)
     return "|".join(word.replace("_", r"\s+") for word in longest) or _NEVER.pattern

@@ -1,6 +1,6 @@
-"""Whether a goal brings material along beside its request: what can be used, data, code, or a story before the task.
+"""Whether a goal contains material besides its request: functions to use, data, code, or a story before the task.
 
-A plan need not repeat it, for tasks are shown the goal.
+A plan need not repeat the material, since tasks see the goal.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ _GIVEN = re.compile(
     r"(?:tools|functions|apis|endpoints|commands|actions|tables|columns|schema|context)[ \t]*:",
     re.IGNORECASE,
 )
-# "Your task is to:", "Question:", after other sentences.
+# "Your task is to:", "Question:", after another sentence.
 _LABEL = re.compile(
     r"(?<=[.!?\]\n])[ \t]*(?:(?:your|my|our|the)[ \t]+)?(?:task|goal|problem|question|instruction|request)"
     r"(?:[ \t]+(?:is|are)(?:[ \t]+to)?)?[ \t]*:",
     re.IGNORECASE,
 )
-# Data as JSON and programs write it; shorter brackets are part of a sentence.
+# Data in brackets; shorter brackets are part of a sentence.
 _DATA = re.compile(r"\{[^{}\[\]]{15,}\}|\[[^{}\[\]]{40,}\]")
 _SIGNS = re.compile(r"[\"':=]")
 _CODE = "```"
@@ -42,7 +42,7 @@ _CHOICES = re.compile(r"\b(?:choices|options)\b[^.:\n{}\[\]]{0,30}:", re.IGNOREC
 
 
 def material_of(goal: str) -> Material | None:
-    """What a goal brings along: functions, with answers to choose from or without, other data, or nothing."""
+    """Return the kind of material in a goal: functions, with or without answers to choose from, or other data."""
     if not brings_material(goal):
         return None
     if _FUNCTIONS.search(goal) is None:
@@ -51,11 +51,11 @@ def material_of(goal: str) -> Material | None:
 
 
 def brings_material(goal: str) -> bool:
-    """Whether a goal says what can be used, holds data or code, or has a task after what leads up to it."""
+    """Whether a goal lists what can be used, contains data or code, or has its task after an introduction."""
     return (
         _CODE in goal
         or _USABLE.search(goal) is not None
         or _GIVEN.search(goal) is not None
         or _LABEL.search(goal) is not None
-        or any(_SIGNS.search(found[0]) for found in _DATA.finditer(goal))
+        or any(_SIGNS.search(match[0]) for match in _DATA.finditer(goal))
     )

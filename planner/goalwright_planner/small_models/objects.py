@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _MOST_WORDS = 5
 _TO_WHOM = re.compile(r"\s+(?:me|us|mir|uns|-moi)(?!\w)", re.IGNORECASE)
-# What says for what, or by which measure, things are compared or told.
+# Begins the purpose or measure that things are compared or described by.
 _TAIL = re.compile(
     r"\s+(?:for|as|in|on|by|regarding|with|when|if|considering|using|from|under|für|als|in|bei|nach|pour|comme|dans|en|para"
     r"|como)(?!\w)",
@@ -36,9 +36,9 @@ _OF = re.compile(r"(?<!\w)(?:of|von|de|du|del)(?!\w)", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Things:
-    """A request for each thing that is listed; `whole` is the request that needs all of them, if there is one.
+    """A request for each listed thing; `whole` is a request that needs all of them, if there is one.
 
-    Of `linked` things, a later one may build on an earlier one.
+    With `linked`, a later thing may build on an earlier one.
     """
 
     each: tuple[str, ...] = ()
@@ -47,7 +47,7 @@ class Things:
 
 
 def things(clause: str, language: Language) -> Things:
-    """What a clause lists, if it lists anything that can be done one by one."""
+    """Return the things that a clause lists, if they can be requested one by one."""
     verb = language.begins_goal.match(mask(clause))
     if not language.spaced:
         return Things()
@@ -61,8 +61,8 @@ def things(clause: str, language: Language) -> Things:
         return _weighed(clause, rest, language)
     if re.fullmatch(r"translate|übersetze?n?|tradui\w+|tradu\w+", word, re.IGNORECASE):
         return Things(_into(head, rest, language))
-    if language.any_of(language.tells).fullmatch(word) and (told := _told(head, rest, language)):
-        return Things(told)
+    if language.any_of(language.tells).fullmatch(word) and (requests := _explained(head, rest, language)):
+        return Things(requests)
     if language.any_of(f"{language.makes} {language.tells}").fullmatch(word):
         linked = bool(language.any_of(language.makes).fullmatch(word))
         return Things(_made(head, rest, language), linked=linked)
@@ -70,7 +70,7 @@ def things(clause: str, language: Language) -> Things:
 
 
 def items_of(text: str, language: Language) -> list[str]:
-    """A text divided at its commas and "and"s, except in "between a and b"."""
+    """Split a text at commas and "and", except in "between a and b"."""
     ands = "|".join(language.ands.split())
     masked = re.sub(
         rf"(?<!\w)(?:between|both|zwischen|sowohl|entre)(?!\w)[^,;]*?(?<!\w)(?:{ands})(?!\w)",
@@ -86,7 +86,7 @@ def items_of(text: str, language: Language) -> list[str]:
 
 
 def _made(head: str, rest: str, language: Language, *, named_only: bool = False) -> tuple[str, ...]:
-    """A request for each thing that a verb like "write" lists; none if a thing may belong to the one before it."""
+    """Return a request for each thing listed after a verb like "write"; none if one may belong to another."""
     items = items_of(rest, language)
     article = language.any_of(f"{language.articles} \\d+", start=True)
     if len(items) < 2 or not all(article.match(item) for item in items[1:]):
@@ -98,8 +98,8 @@ def _made(head: str, rest: str, language: Language, *, named_only: bool = False)
     return tuple(f"{head} {item}".strip() for item in _with_topic(items, language))
 
 
-def _told(head: str, rest: str, language: Language) -> tuple[str, ...]:
-    """A request for each of three or more things that a verb like "explain" lists."""
+def _explained(head: str, rest: str, language: Language) -> tuple[str, ...]:
+    """Return a request for each of three or more things listed after a verb like "explain"."""
     items = items_of(rest, language)
     if len(items) < 3:
         return ()
@@ -118,7 +118,7 @@ def _told(head: str, rest: str, language: Language) -> tuple[str, ...]:
 
 
 def _with_names(items: Sequence[str]) -> list[str]:
-    """The things, with "it" and "its" replaced by what the first one is about: each is asked for by itself."""
+    """Return the things with "it" and "its" replaced by the subject of the first, since each is requested alone."""
     about = _ABOUT.search(items[0])
     if about is None:
         return list(items)
@@ -127,10 +127,10 @@ def _with_names(items: Sequence[str]) -> list[str]:
 
 
 def _weighed(clause: str, rest: str, language: Language) -> Things:
-    """Something about each of the things that are compared, and then the comparison."""
+    """Return a request to describe each thing that is compared, and the comparison as a whole."""
     first, tail = _without_tail(rest)
     items = items_of(first, language)
-    if len(items) < 2:  # "tea with coffee", where "with" is no tail
+    if len(items) < 2:  # "tea with coffee", where "with" begins no tail
         items, tail = [item.strip(" .") for item in _WITH.split(rest)], ""
         if len(items) == 2:
             items[1], tail = _without_tail(items[1])
@@ -149,7 +149,7 @@ def _weighed(clause: str, rest: str, language: Language) -> Things:
 
 
 def _into(head: str, rest: str, language: Language) -> tuple[str, ...]:
-    """A request for each language that something is translated into."""
+    """Return a request for each language that something is translated into."""
     masked = mask(rest)
     match = _INTO.match(masked)
     if match is None:
@@ -161,7 +161,7 @@ def _into(head: str, rest: str, language: Language) -> tuple[str, ...]:
 
 
 def _stands_alone(item: str, former: str, language: Language) -> bool:
-    """Whether a thing is listed for itself, and does not belong to the words after a preposition of the former one."""
+    """Whether a thing is listed by itself, and is not part of a prepositional phrase of the thing before it."""
     if _is_product(item, language):
         return True
     inner = _preposition(former, language)
@@ -172,7 +172,7 @@ def _stands_alone(item: str, former: str, language: Language) -> bool:
 
 
 def _is_product(item: str, language: Language) -> bool:
-    """Whether what an item names first is something that is written or made."""
+    """Whether an item begins with something that is written or made."""
     inner = _preposition(item, language)
     words = item[: inner.start()] if inner else item
     words = re.split(r"\s+(?=\w{4,}ing(?!\w))", words)[0]
@@ -184,7 +184,7 @@ def _preposition(item: str, language: Language) -> re.Match[str] | None:
 
 
 def _with_topic(items: Sequence[str], language: Language) -> Sequence[str]:
-    """The things, each with the topic that only the last one names: "a tweet and a post about tea"."""
+    """Return the things, each with the topic that only the last one names: "a tweet and a post about tea"."""
     if any(_preposition(item, language) for item in items[:-1]):
         return items
     topic = _TOPIC.search(mask(items[-1]))

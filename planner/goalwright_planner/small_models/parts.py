@@ -1,6 +1,6 @@
-"""The parts of a goal that names them plainly, as a person would tick them off, and which of them build on others.
+"""Divides a goal into the parts that it names, and finds which parts build on others.
 
-A goal is divided only where its own words say so. Where that is not clear it stays whole: a task too few loses nothing.
+A goal is divided only where its words are clear. Otherwise it stays whole, because one task too few loses nothing.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from goalwright_planner.small_models.languages import Language
 
 MOST_PARTS = 20
-# A longer goal holds material, not only requests.
+# A longer goal contains material, not only requests.
 _LONGEST = 2_000
 _LONGEST_SIMPLE = 300
 _POINTS = re.compile(
@@ -32,7 +32,7 @@ _ENDS = (".", "!", "?", "。", "！", "？", ":", "”", '"', "`")
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One thing that a goal asks for; `after` are the positions of the parts that it builds on."""
+    """One thing that a goal asks for; `after` has the positions of the parts that it builds on."""
 
     text: str
     after: tuple[int, ...] = ()
@@ -40,10 +40,9 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class GoalParts:
-    """The parts of a goal; only the goal itself if it cannot be divided. `simple` if it is clearly one thing.
+    """The parts of a goal, or the goal itself if it cannot be divided; `simple` if it is clearly one thing.
 
-    They are `certain` if each is worded as a request of its own, and can be understood without those that it does not
-    build on.
+    The parts are `certain` if each is a request of its own, and is clear without the parts that it does not build on.
     """
 
     parts: tuple[Part, ...]
@@ -52,7 +51,7 @@ class GoalParts:
 
 
 def parts_of(goal: str) -> GoalParts:
-    """The parts of a goal, in order, by the words of a run of these rules."""
+    """Return the parts of a goal, in order."""
     text = goal.strip()
     language = language_of(text)
     listed = enumerated(text)
@@ -69,7 +68,7 @@ def parts_of(goal: str) -> GoalParts:
 
 @dataclass(slots=True)
 class _Reading:
-    """A goal as it was read: its requests, what holds for all of them, and the material that they may be about."""
+    """A goal in pieces: its requests, the context and rules for all of them, and the material that they are about."""
 
     context: list[str] = field(default_factory=list)
     rules: list[str] = field(default_factory=list)
@@ -77,7 +76,7 @@ class _Reading:
     material: str = ""
 
     def add(self, clause: Clause, language: Language) -> None:
-        """Add a request, or the things that it lists."""
+        """Add a request, or a request for each thing that it lists."""
         group = self.pieces[-1].group + 1 if self.pieces else 0
         if self.pieces and self.pieces[-1].whole and _chooses(clause.text, language):
             last = self.pieces.pop()
@@ -93,7 +92,7 @@ class _Reading:
             self.pieces.append(Piece(listed.whole, group, whole=True))
 
     def _with_verb(self, text: str, language: Language) -> str:
-        """The request, with the verb of the one before if it has none: "write a guide, then an announcement"."""
+        """Return the request with the previous verb if it has none: "write a guide, then an announcement"."""
         former = language.begins_goal.match(self.pieces[-1].text) if self.pieces else None
         has_article = language.any_of(language.articles, start=True).match(text)
         if former is None or not has_article or language.begins_goal.match(text):
@@ -102,7 +101,7 @@ class _Reading:
 
 
 def _listed(listed: Enumeration, language: Language) -> _Reading:
-    """A written list: what stands before it belongs to each item, if it says anything."""
+    """Read a written list, whose introduction belongs to each item."""
     pieces = [Piece(item, group, own=_asks(item, language)) for group, item in enumerate(listed.items)]
     reading = _Reading(pieces=pieces)
     if content_words(listed.before):
@@ -140,7 +139,7 @@ def _prose(text: str, language: Language) -> _Reading:
 
 
 def _apart(text: str, language: Language) -> tuple[str, str]:
-    """The request, and the material that it is about: after a colon, or after "the following text" and a blank line."""
+    """Split off the material of a request: after a colon, or after "the following text" and a blank line."""
     masked = mask(text)
     colon = re.search(r"(?::\s+|：\s*)(?=\S)", masked)
     if (
@@ -158,24 +157,24 @@ def _apart(text: str, language: Language) -> tuple[str, str]:
 
 
 def _asks(text: str, language: Language) -> bool:
-    """Whether a text begins with a verb that asks for something."""
+    """Whether a text begins with a verb of a request."""
     return bool(language.verbs) and language.begins_goal.match(mask(text)) is not None
 
 
 def _chooses(text: str, language: Language) -> bool:
-    """Whether a request only asks to choose among what was compared."""
+    """Whether a request only asks to choose among the things compared before it."""
     return language.any_of(language.gathers, start=True).match(text) is not None and len(text.split()) <= 8
 
 
-def _is_simple(text: str, requests_found: int, language: Language) -> bool:
-    """Whether a goal that was not divided is clearly one thing: it joins nothing, and asks once."""
+def _is_simple(text: str, request_count: int, language: Language) -> bool:
+    """Whether an undivided goal is clearly one thing: it joins nothing, and asks once."""
     masked = mask(text)
     ands = "|".join(language.ands.split())
     gap = r"(?<!\w)" if language.spaced else ""
     lists = re.search(rf"[;；\n、]|,.*{gap}(?:{ands})(?!\w)|,.*,", masked) or len(re.findall(r"[?？]", masked)) > 1
     follows = language.any_of(f"{language.thens} {language.weak_thens}").search(masked)
     verb = language.verbs and re.search(rf"{gap}(?:{ands})\s+{language.begins.pattern}", masked, re.IGNORECASE)
-    return requests_found <= 1 and len(text) <= _LONGEST_SIMPLE and not (lists or follows or verb)
+    return request_count <= 1 and len(text) <= _LONGEST_SIMPLE and not (lists or follows or verb)
 
 
 def _sentence(text: str) -> str:

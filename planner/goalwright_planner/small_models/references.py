@@ -1,4 +1,4 @@
-"""Which parts of a goal build on others: by a word for "then", a pronoun, or by naming what another part makes."""
+"""Which parts of a goal build on others: by a word for "then", a pronoun, or the name of a thing that a part makes."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from goalwright_planner.plan.plan import Plan
     from goalwright_planner.small_models.languages import Language
 
-# How many words may stand before a pronoun: further on, it mostly stands for something that the request itself names.
+# Words allowed before a pronoun: a later pronoun mostly refers to something in the request itself.
 _NEAR = 7
 _NEAR_POSSESSIVE = 3
-# What says something of other requests, or by way of them: "in two sentences each", "another one".
+# Words that refer to other requests: "in two sentences each", "another one".
 _RELATIVE = re.compile(
     r"(?<!\w)(?:each|apiece|respectively|another|others?|same|similar|likewise|too|former|latter|jeweils|andere\w*|gleiche\w*"
     r"|chacune?|autres?|mêmes?|cada|otr[oa]s?|mism[oa]s?|每|另|同样)(?!\w)",
@@ -32,10 +32,10 @@ _MADE = re.compile(r"(?<!\w)(?:an?|one|eine?n?|une?|una?)\s+", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One request of a goal; those of one `group` were listed together, and `whole` needs all others of its group.
+    """One request of a goal; requests of one `group` were listed together, and `whole` needs all others of its group.
 
-    `linked` pieces may build on others of their group, as in "a meal plan and a shopping list for it". One that is a
-    request of its `own` has a verb of its own, and lists nothing.
+    A `linked` piece may build on others of its group, as in "a meal plan and a shopping list for it". A piece of its
+    `own` has its own verb, and lists nothing.
     """
 
     text: str
@@ -47,42 +47,42 @@ class Piece:
 
 
 def builds_on(pieces: Sequence[Piece], language: Language) -> list[tuple[int, ...]]:
-    """For each request, the positions of those whose results it needs."""
+    """Return, for each request, the positions of the requests whose results it needs."""
     needs: list[tuple[int, ...]] = []
-    for at, piece in enumerate(pieces):
-        needs.append(_needs(pieces, at, piece, needs, language))
+    for index, piece in enumerate(pieces):
+        needs.append(_needs(pieces, index, piece, needs, language))
     return needs
 
 
 def _needs(
-    pieces: Sequence[Piece], at: int, piece: Piece, needs: Sequence[tuple[int, ...]], language: Language
+    pieces: Sequence[Piece], index: int, piece: Piece, needs: Sequence[tuple[int, ...]], language: Language
 ) -> tuple[int, ...]:
     if piece.whole:
-        return tuple(place for place in range(at) if pieces[place].group == piece.group)
-    before = [place for place in range(at) if pieces[place].group != piece.group]
-    ends = tuple(place for place in before if not any(place in needs[later] for later in before))
+        return tuple(i for i in range(index) if pieces[i].group == piece.group)
+    before = [i for i in range(index) if pieces[i].group != piece.group]
+    ends = tuple(i for i in before if not any(i in needs[later] for later in before))
     text = mask(piece.text)
     if language.any_of(language.gathers).search(text) or _stands_for(text, "them", language):
-        return tuple(before)  # a task sees the results of those that it names, not of those behind them
+        return tuple(before)  # a task sees the results of its dependencies only, not of theirs
     if piece.then and ends:
         return ends
-    if piece.linked and (former := _former(pieces, at, language)):
+    if piece.linked and (former := _former(pieces, index, language)):
         before = former
     if before and _stands_for(text, "it", language):
         return (_meant(pieces, before[-1], needs, language),)
-    named = [place for place in before if _names(text, pieces[place].text, language)]
+    named = [i for i in before if _names(text, pieces[i].text, language)]
     return (named[-1],) if named else ()
 
 
 def stand_alone(pieces: Sequence[Piece], needs: Sequence[tuple[int, ...]], language: Language) -> bool:
-    """Whether each request can be understood without those that it does not build on."""
+    """Whether each request is clear without the requests that it does not build on."""
     texts = [piece.text for piece in pieces]
-    alone = [at for at, before in enumerate(needs) if not before]
-    return not any(_leans(mask(texts[at]), language, first=at == 0) or _points(texts, at) for at in alone)
+    alone = [i for i, before in enumerate(needs) if not before]
+    return not any(_leans(mask(texts[i]), language, first=i == 0) or _points(texts, i) for i in alone)
 
 
 def _leans(text: str, language: Language, *, first: bool) -> bool:
-    """Whether something in a request stands for what others say, or it makes something without saying what about."""
+    """Whether a request has a word that refers to others, or makes something without naming its subject."""
     pronouns = f"{language.it} {language.them} {language.its} {language.their}"
     if language.any_of(pronouns).search(text) or _RELATIVE.search(text):
         return True
@@ -90,20 +90,20 @@ def _leans(text: str, language: Language, *, first: bool) -> bool:
     return not first and makes is not None and language.any_of(language.prepositions).search(text) is None
 
 
-def _points(texts: Sequence[str], at: int) -> bool:
-    """Whether a request speaks of "the farm" where one before it speaks of a farm."""
-    before = re.findall(r"\w+", " ".join(texts[:at]).casefold())
-    return any(noun.casefold() in before for noun in _DEFINITE.findall(mask(texts[at])))
+def _points(texts: Sequence[str], index: int) -> bool:
+    """Whether a request mentions "the farm" after an earlier one mentioned a farm."""
+    before = re.findall(r"\w+", " ".join(texts[:index]).casefold())
+    return any(noun.casefold() in before for noun in _DEFINITE.findall(mask(texts[index])))
 
 
-def _former(pieces: Sequence[Piece], at: int, language: Language) -> list[int]:
-    """The requests of a group that its later ones can refer to; none if the first has the same pronoun."""
-    group = [place for place in range(at) if pieces[place].group == pieces[at].group]
+def _former(pieces: Sequence[Piece], index: int, language: Language) -> list[int]:
+    """Return the requests of the group that a later one can refer to; none if the first has the same pronoun."""
+    group = [i for i in range(index) if pieces[i].group == pieces[index].group]
     return [] if group and _stands_for(mask(pieces[group[0]].text), "it", language) else group
 
 
 def _stands_for(text: str, number: str, language: Language) -> bool:
-    """Whether a request has a pronoun near its verb, with no question before it that the pronoun may belong to."""
+    """Whether a request has a pronoun near its verb, without a question word that the pronoun may belong to."""
     near = _near(text, language.it if number == "it" else language.them, _NEAR, language)
     return near or _near(text, language.its if number == "it" else language.their, _NEAR_POSSESSIVE, language)
 
@@ -119,7 +119,7 @@ def _near(text: str, words: str, most: int, language: Language) -> bool:
 
 
 def _meant(pieces: Sequence[Piece], last: int, needs: Sequence[tuple[int, ...]], language: Language) -> int:
-    """What "it" stands for: the last thing that was made, or its changed form."""
+    """Return the request that "it" refers to: the last thing that was made, or its changed form."""
     while len(needs[last]) == 1 and not pieces[last].then and _stands_for(mask(pieces[last].text), "it", language):
         if language.any_of(language.changes, start=True).match(pieces[last].text):
             break
@@ -128,7 +128,7 @@ def _meant(pieces: Sequence[Piece], last: int, needs: Sequence[tuple[int, ...]],
 
 
 def _names(text: str, earlier: str, language: Language) -> bool:
-    """Whether a request speaks of "the poem" where an earlier one makes "a poem"."""
+    """Whether a request mentions "the poem" and an earlier one makes "a poem"."""
     made = _MADE.search(mask(earlier))
     if made is None:
         return False
@@ -141,7 +141,10 @@ def _names(text: str, earlier: str, language: Language) -> bool:
 
 
 def deliverables(plan: Plan) -> frozenset[str]:
-    """The ids of tasks that others depend on, and whose results the goal asks for all the same."""
+    """Return the ids of tasks that others depend on, and whose results still belong in the answer.
+
+    "Write a function, then write tests for it" asks for both; "write a poem, then shorten it" for the short poem only.
+    """
     users = {
         task.id: [later.instruction for later in plan.tasks if task.id in later.depends_on]
         for task in plan.tasks
@@ -151,7 +154,7 @@ def deliverables(plan: Plan) -> frozenset[str]:
 
 
 def _takes_up(instruction: str) -> bool:
-    """Whether a task's result stands for those that it builds on: a new form of them, or all of them put together."""
+    """Whether a task's result replaces the results it builds on: a new form of them, or all of them combined."""
     language = language_of(instruction)
     begins = language.any_of(f"{language.changes} {language.weighs}", start=True)
     return any(pattern.search(mask(instruction)) is not None for pattern in (begins, language.any_of(language.joins)))

@@ -1,9 +1,9 @@
-"""A skill's instructions, cut to what a small model can follow; what is left out is told.
+"""Shortens a skill's instructions for a small model, and names the sections that were left out.
 
-Steps and rules stay longest, with the form of the answer: examples, references and background go first, then other
-sections, each as a whole. Code blocks go too, since a small model copies them instead of following them; of one that
-shows the form, its headings and labels stay. Where not even the steps and rules fit, each of their items is cut to its
-first sentence, and the last items of the longest section go.
+Steps, rules and the form of the answer are kept longest: examples, references and background go first, then other
+sections, each as a whole. Code blocks go too, since a small model copies them; a block that shows the form keeps its
+headings and labels. If the steps and rules do not fit, each item is cut to its first sentence, and the last items of
+the longest section go.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _HEADING = re.compile(r"^(#{1,6})\s+(.*?)[\s#]*$")
 _FENCE = re.compile(r"^\s*(`{3,}|~{3,})")
 _ITEM = re.compile(r"^(?:[-*+]|\d+[.)、])\s+")
-_NO_UNIT = re.compile(r"\s*[|>]")  # tables and quotes are kept with their whole section, or not at all
+_NO_UNIT = re.compile(r"\s*[|>]")  # tables and quotes are kept with their whole section only
 _FIRST = re.compile(
     r"\b(?:steps?|rules?|instructions?|workflow|procedure|process|guidelines?|what to do|how to|constraints?)\b"
     r"|^method$"
@@ -34,9 +34,9 @@ _FORM = re.compile(
     r"|^(?:ausgabe|ergebnis|vorlage|format de sortie|sortie|modèle|salida|plantilla)$|^(?:输出|输出格式|格式|模板)$",
     re.IGNORECASE,
 )
-# What a template says itself: a heading, or a label in bold, without a place to fill in.
+# The fixed text of a template: a heading or a bold label, without placeholders.
 _LABEL = re.compile(r"^(#{1,6} [^<>{}\[\]…]+?|\*\*[^<>{}\[\]*…]+:\*\*)(?=\s*$|\s+[<…])", re.MULTILINE)
-# A part that may be left out: a small model would write its heading and nothing below.
+# An optional part: a small model would write its heading and nothing below it.
 _OPTIONAL = re.compile(r"\b(?:leave out|omit|skip)\s+[*_`]+([^*_`\n]+)[*_`]", re.IGNORECASE)
 _MOST_LABELS = 12
 _PARTS = "Write the answer in these parts, in this order, and leave out those with nothing to say"
@@ -50,13 +50,13 @@ _SENTENCE = re.compile(
 )
 _BASE = re.compile(r"\ABase directory for this skill: [^\n]*\n+")
 _ARGUMENTS = re.compile(r"\n+(ARGUMENTS: .*)\Z", re.DOTALL)
-# Of what rank sections are: kept first, the introduction, others, left out first.
+# The ranks of sections: kept first, the introduction, others, left out first.
 _NEEDED, _OPENING, _OTHER, _MORE = range(4)
 
 
 @dataclass(frozen=True, slots=True)
 class SkillDigest:
-    """A skill's text for a prompt; `left_out` are the sections that it lacks, whole or in part, in `characters`."""
+    """A skill's text for a prompt; `left_out` names the sections that were cut, by `characters` in all."""
 
     text: str
     left_out: tuple[str, ...] = ()
@@ -65,7 +65,7 @@ class SkillDigest:
 
 @dataclass(slots=True)
 class _Section:
-    """A heading with the lines below it, up to the next one; `kept` is what of it the digest has."""
+    """A heading with the lines below it, up to the next heading; `kept` is the text that the digest has."""
 
     title: str
     heading: str
@@ -83,12 +83,12 @@ class _Section:
 
     @property
     def units(self) -> list[str]:
-        """Its items and paragraphs; of a form, the parts that it has."""
+        """The items and paragraphs of the section; for a form, its parts."""
         return ["\n".join((f"{_PARTS}:", *self.labels))] if self.labels else _units(self.lines)
 
     @property
     def labels(self) -> list[str]:
-        """The headings and labels of the form that it shows, if it does."""
+        """The headings and labels of the form, if the section shows one."""
         if not _FORM.match(self.title):
             return []
         marked = list(_marked(self.lines))
@@ -99,15 +99,15 @@ class _Section:
         return [label for label in labels if label.strip("# *:") not in optional][:_MOST_LABELS]
 
     @property
-    def told(self) -> str:
-        """What is said of it; empty if it is there as it stands."""
+    def omission(self) -> str:
+        """The name of the section for `left_out`; empty if the digest has all of it."""
         if self.kept == self.whole:
             return ""
         return f"{self.title} (in part)" if self.kept else self.title
 
 
 def digest(skill: str, most: int | None) -> SkillDigest:
-    """A skill's loaded text in at most `most` characters, not counting its base directory and its arguments."""
+    """Return a skill's loaded text in at most `most` characters, not counting its base directory and its arguments."""
     if most is None or len(skill) <= most:
         return SkillDigest(skill)
     base, arguments = _BASE.match(skill), _ARGUMENTS.search(skill)
@@ -120,16 +120,16 @@ def digest(skill: str, most: int | None) -> SkillDigest:
         room -= _keep_items(group, room) if rank < _OTHER else _keep_whole(group, room)
     if title is not None and not title.kept and room >= 0:
         title.kept = title.heading
-    # What the answer has to look like comes last: a small model continues what it read last.
-    kept = [section.kept for section in sorted(sections, key=lambda one: bool(one.labels)) if section.kept]
+    # The form of the answer comes last: a small model continues the text that it read last.
+    kept = [section.kept for section in sorted(sections, key=lambda section: bool(section.labels)) if section.kept]
     text = "\n\n".join((*([base[0].strip()] if base else []), *(kept or [_beginning(body, most)])))
     text = f"{text}\n\n{arguments[1].rstrip()}" if arguments else text
-    left_out = tuple(told for section in sections if (told := section.told))
+    left_out = tuple(omission for section in sections if (omission := section.omission))
     return SkillDigest(text, left_out, len(skill) - len(text))
 
 
 def _order(sections: Sequence[_Section]) -> tuple[int, ...]:
-    """The order in which ranks are kept; a skill that names no steps has them below other headings."""
+    """Return the order in which ranks are kept; a skill that names no steps has them under other headings."""
     if not any(section.rank == _NEEDED for section in sections):
         for section in sections:
             section.rank = _NEEDED if section.rank == _OTHER and not section.has_code else section.rank
@@ -158,7 +158,7 @@ def _sections(body: str) -> list[_Section]:
 
 
 def _marked(lines: Iterable[str]) -> Iterator[tuple[str, bool]]:
-    """Each line, and whether it is in a code block, or begins or ends one."""
+    """Yield each line, and whether it belongs to a code block."""
     opened = ""
     for line in lines:
         fence = _FENCE.match(line)
@@ -176,7 +176,7 @@ def _rank(title: str, parent: int) -> int:
 
 
 def _keep_whole(sections: Sequence[_Section], room: int) -> int:
-    """Keep those of the sections that fit and have no code; returns the room that they take."""
+    """Keep the sections that fit and have no code; return the room that they take."""
     taken = 0
     for section in sections:
         size = len(section.whole) + 2
@@ -187,28 +187,31 @@ def _keep_whole(sections: Sequence[_Section], room: int) -> int:
 
 
 def _keep_items(sections: Sequence[_Section], room: int) -> int:
-    """Keep the sections whole if all fit, else as many items as fit, or their first sentences; returns the room."""
-    if sum(len(section.whole) + 2 for section in sections) <= room and not any(one.has_code for one in sections):
+    """Keep whole sections if all fit, else the items or first sentences that fit; return the room that they take."""
+    if sum(len(section.whole) + 2 for section in sections) <= room and not any(
+        section.has_code for section in sections
+    ):
         return _keep_whole(sections, room)
-    units = {at: section.units for at, section in enumerate(sections)}
-    short = {at: [_first_sentence(unit) for unit in found] for at, found in units.items()}
+    units = [section.units for section in sections]
+    short = [[_first_sentence(unit) for unit in section_units] for section_units in units]
+    indices = range(len(sections))
 
-    def size(at: int) -> int:
-        return len(_joined(sections[at], short[at])) + 2 if short[at] else 0
+    def size(index: int) -> int:
+        return len(_joined(sections[index], short[index])) + 2 if short[index] else 0
 
-    while (taken := sum(map(size, short))) > room:
-        short[max(short, key=size)].pop()
-    for at, found in short.items():
-        for number in range(len(found)):
-            more = len(units[at][number]) - len(found[number])
-            if taken + more <= room:
-                found[number], taken = units[at][number], taken + more
-        sections[at].kept = _joined(sections[at], found) if found else ""
+    while (taken := sum(map(size, indices))) > room:
+        short[max(indices, key=size)].pop()
+    for section, whole, kept in zip(sections, units, short, strict=True):
+        for number in range(len(kept)):
+            growth = len(whole[number]) - len(kept[number])
+            if taken + growth <= room:
+                kept[number], taken = whole[number], taken + growth
+        section.kept = _joined(section, kept) if kept else ""
     return taken
 
 
 def _joined(section: _Section, units: Sequence[str]) -> str:
-    """A section with these of its items and paragraphs; lists stay lists."""
+    """Return a section with these items and paragraphs; lists stay lists."""
     text = ""
     for unit in units:
         text += ("\n" if _ITEM.match(unit) else "\n\n") + unit
@@ -217,7 +220,7 @@ def _joined(section: _Section, units: Sequence[str]) -> str:
 
 
 def _units(lines: Sequence[str]) -> list[str]:
-    """The items and paragraphs of a section, each with the lines that belong to it."""
+    """Return the items and paragraphs of a section, each with the lines that belong to it."""
     units: list[list[str]] = []
     blank = False
     for line, is_code in _marked(lines):
@@ -229,7 +232,7 @@ def _units(lines: Sequence[str]) -> list[str]:
         else:
             units.append([line])
             blank = False
-    return [unit for found in units if not _NO_UNIT.match(unit := "\n".join(found))]
+    return [unit for unit_lines in units if not _NO_UNIT.match(unit := "\n".join(unit_lines))]
 
 
 def _first_sentence(unit: str) -> str:
@@ -241,5 +244,5 @@ def _first_sentence(unit: str) -> str:
 
 
 def _beginning(body: str, most: int) -> str:
-    """The beginning of a text without sections or sentences that fit, up to the end of a line, or else of a word."""
+    """Return the beginning of a text, up to the end of a line or else of a word."""
     return body[:most].rpartition("\n")[0] or cut(body, most)
