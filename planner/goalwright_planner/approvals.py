@@ -1,4 +1,4 @@
-"""Approvals and questions: what a person is asked while a run waits, and what they answer.
+"""Requests for approval and questions to a person, and their answers.
 
 A request's `id` is the hash of the call, the task with its inputs or the question, and its number among equal ones. An
 answer holds for exactly that request.
@@ -18,10 +18,10 @@ Decision = Literal["allow", "deny", "edit", "allow_rest", "answer"]
 
 
 class ApprovalRequest(msgspec.Struct, frozen=True):
-    """What a run waits for: a tool call, a task, the answer to a question, or a login; `preview` is read first.
+    """A tool call, task, question or login that a run waits for; `preview` describes it for a person.
 
-    `tool` and `arguments` are those of a tool call, or of a tool's task; `asked` is when it was first asked. A question
-    that comes with a form has its JSON `schema`; one that asks to open a page has the address in `arguments`.
+    `tool` and `arguments` belong to a tool call, or to a task of a tool; `asked` is the time when it was first asked. A
+    question with a form has its JSON `schema`; a question that asks to open a page has the address in `arguments`.
     """
 
     id: str
@@ -34,15 +34,15 @@ class ApprovalRequest(msgspec.Struct, frozen=True):
     schema: Mapping[str, Any] | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """The request as `--json` prints it."""
+        """Return the request as plain values."""
         return msgspec.structs.asdict(self)
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """What a person says to a request.
+    """A person's answer to a request.
 
-    `allow` or `deny` it, `edit` a tool's `arguments`, or `allow_rest`: this call and all further ones of its tool in
-    the run. A question is answered with `text`, a form with JSON; a form can be denied, too. The `note` of a denial
+    `allow` or `deny` it, `edit` a tool's `arguments`, or `allow_rest`: this call and all further calls of its tool in
+    the run. A question is answered with `text`, a form with JSON; a form can be denied too. The `note` of a denial
     reaches the model; `by` is recorded.
     """
 
@@ -53,7 +53,7 @@ class Answer(msgspec.Struct, frozen=True):
     by: str = "callback"
 
     def fault(self, request: ApprovalRequest) -> str | None:
-        """Why this cannot answer the request; None if it can."""
+        """Return why this cannot answer the request; None if it can."""
         if self.decision not in get_args(Decision):
             return f"the decision {self.decision!r} is not one of {', '.join(get_args(Decision))}"
         if request.kind == "question":
@@ -72,8 +72,8 @@ class Answer(msgspec.Struct, frozen=True):
         if request.schema is not None and self.decision == "deny":
             return None
         if request.schema is not None and (self.text.strip() or not fields(request.schema)):
-            wrong = parse_answer(request.schema, self.text)[1]
-            return f"the answer does not fit the form: {'; '.join(wrong)}" if wrong else None
+            faults = parse_answer(request.schema, self.text)[1]
+            return f"the answer does not fit the form: {'; '.join(faults)}" if faults else None
         return None if self.text.strip() else "it is a question: answer it with a text"
 
 

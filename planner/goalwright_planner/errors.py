@@ -1,4 +1,4 @@
-"""What can go wrong with models, plans and prompt templates.
+"""The errors of models, plans and prompt templates.
 
 GoalwrightError
 ├── ModelError               a call to a model failed
@@ -17,11 +17,11 @@ GoalwrightError
 │       │   ├── ImagesRefused    images are not supported
 │       │   └── PromptTooLong    longer than the context window
 │       ├── ContentRefused   stopped by the provider's content filter
-│       └── TooSlow          it cannot end within its time limit on this machine: it was not begun
+│       └── TooSlow          too slow for the time limit on this machine, so it was not started
 ├── Halted                   the whole run stops; what is recorded stays recorded
 │   └── BudgetSpent          a limit on cost, tokens or time was reached
 ├── RecordEnded              the record of a replayed run ends here
-├── AnswerNeeded             a person must answer first; all else goes on
+├── AnswerNeeded             a person must answer first; everything else goes on
 ├── TaskDenied               a person denied the task, or its call
 ├── PlanError                no valid plan after all attempts
 │   └── SkillNotUsed         no plan uses a skill that the user requires
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 class ModelError(GoalwrightError):
-    """A call to a model failed; if it was sent, `usage` and `cost` are an estimate of what it took all the same."""
+    """A call to a model failed; if it was sent, `usage` and `cost` are estimates of what it used."""
 
     code = "MODEL_ERROR"
 
@@ -143,7 +143,7 @@ class ContentRefused(Refused):
 
 
 class TooSlow(Refused):
-    """A local model cannot read the prompt within the time limit, so the call was not begun."""
+    """A local model cannot read the prompt within the time limit, so the call was not started."""
 
     code = "TOO_SLOW"
     exit_status = 5
@@ -160,7 +160,7 @@ class RecordEnded(GoalwrightError):
 
 
 class AnswerNeeded(GoalwrightError):
-    """A task, or planning, cannot go on before a person answers the request."""
+    """A task, or planning, cannot continue before a person answers the request."""
 
     code = "ANSWER_NEEDED"
 

@@ -20,7 +20,7 @@ Role = Literal["decomposer", "replanner", "task", "synthesis", "condition", "det
 Speaker = Literal["system", "user", "assistant", "tool"]
 
 OnText = Callable[[str], None]
-# Hears how many tokens the prompt of a call has, and how many of its answer are written so far.
+# Receives the number of tokens of the prompt, and the number written so far.
 OnProgress = Callable[[int, int], None]
 
 _CHARACTERS_PER_TOKEN = 4
@@ -29,11 +29,11 @@ GONE = "Not shown here, since they are neither on this machine nor on record:"
 
 
 def as_events(text: str) -> None:
-    """Asks for a reply's text as events; any other callable gets the pieces itself, an empty one before the first."""
+    """Ask for a reply's text as events; any other callable receives the pieces, an empty one before the first."""
 
 
 class ToolCall(msgspec.Struct, frozen=True):
-    """A tool call that the model asks for; `arguments` is the JSON text as received."""
+    """A tool call requested by the model; `arguments` is the JSON text as received."""
 
     id: str
     name: str
@@ -51,7 +51,7 @@ class Message(msgspec.Struct, frozen=True):
 
 
 class ToolSpec(msgspec.Struct, frozen=True):
-    """A tool as it is offered to the model; `parameters` is a JSON schema."""
+    """A tool offered to the model; `parameters` is a JSON schema."""
 
     name: str
     description: str
@@ -62,10 +62,11 @@ class ToolSpec(msgspec.Struct, frozen=True):
 class Request:
     """Everything that decides a call, and the role and task that it is for; `key` is its hash if it is recorded.
 
-    `about` is what the prompt was made from, without goalwright's own words: a recorded call about the same is found again
-    even if the words have changed. `max_tokens` is how long a budget lets the answer be, no part of what is hashed. The
-    first messages, `fixed` of them, do not depend on the goal: a local model reads them once for all runs. `contents`
-    are the bytes of the messages' images by their hashes; `vision` says whether the model can see, if the user does.
+    - `about` has the prompt's variables without the prompt's own words: it still finds a recorded call after rewording.
+    - `max_tokens` is the length that the budget allows, and is not hashed.
+    - `fixed` counts the first messages, which do not depend on the goal: a local model reads them once for all runs.
+    - `contents` maps the hashes of the messages' images to their bytes.
+    - `vision` is the user's setting for whether the model can see images, if there is one.
     """
 
     messages: tuple[Message, ...]
@@ -90,7 +91,7 @@ class Request:
 
 
 class Usage(msgspec.Struct, frozen=True):
-    """The tokens of one call, or of several added up; those of `estimated_calls` are estimates, in whole or in part."""
+    """The tokens of one or more calls; in `estimated_calls` of them, the numbers are estimates."""
 
     calls: int = 0
     prompt_tokens: int = 0
@@ -116,8 +117,8 @@ class Usage(msgspec.Struct, frozen=True):
 class Reply(msgspec.Struct, frozen=True):
     """A model's answer; `cost` is in US dollars, or None if the price is unknown.
 
-    `left_out` counts the characters of the prompt that did not fit the model and were not sent, `unseen` the images
-    that it was only told of.
+    `left_out` counts the characters of the prompt that did not fit and were not sent, `unseen` the images that were
+    replaced by a description.
     """
 
     text: str
@@ -140,17 +141,17 @@ class Reply(msgspec.Struct, frozen=True):
 
 
 def estimated_tokens(messages: Iterable[Message]) -> int:
-    """A rough estimate of the tokens in these messages, for when the model's own tokenizer is out of reach."""
+    """Return a rough estimate of the tokens in these messages, for models without a tokenizer at hand."""
     sent = tuple(messages)
     images = sum(image_tokens(image) for message in sent for image in message.images)
     return sum(len(message.content) for message in sent) // _CHARACTERS_PER_TOKEN + images
 
 
 def image_tokens(image: Image) -> int:
-    """About how many tokens an image takes: the most that OpenAI, Anthropic and Google count for its size.
+    """Return an estimate of an image's tokens: the largest count of OpenAI, Anthropic and Google for its size.
 
-    OpenAI: 85, and 170 for each tile of 512 pixels once the image fits 2,048 and its short side 768. Anthropic: a token
-    for 750 pixels once the long side fits 1,568. Google: 258 for each tile of 768 pixels.
+    OpenAI: 85, and 170 for each tile of 512 pixels after scaling to 2,048 pixels and a short side of 768.
+    Anthropic: one token for 750 pixels after scaling the long side to 1,568. Google: 258 for each tile of 768 pixels.
     """
     long, short = max(image.width, image.height, 1), max(min(image.width, image.height), 1)
     scale = min(1.0, 2_048 / long, 768 / short)
@@ -173,12 +174,12 @@ class Model(Protocol):
 
 
 def without_images(request: Request, why: str = BLIND, shown: Container[str] = ()) -> Request:
-    """The request with lines in place of its images, except for those that are `shown`, by their hashes."""
-    messages = tuple(_told(message, why, shown) for message in request.messages)
+    """Return the request with lines in place of its images, except for images whose hashes are in `shown`."""
+    messages = tuple(_described(message, why, shown) for message in request.messages)
     return replace(request, messages=messages, contents=dict(request.contents) if shown else {})
 
 
-def _told(message: Message, why: str, shown: Container[str]) -> Message:
+def _described(message: Message, why: str, shown: Container[str]) -> Message:
     hidden = [image for image in message.images if image.sha256 not in shown]
     if not hidden:
         return message

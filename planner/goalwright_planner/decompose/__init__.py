@@ -1,6 +1,5 @@
-"""Asks a model for a plan, at most three times, each time with all faults of the answer before.
+"""Asks a model for a plan, or for a change of one, at most three times, each time with all faults of the last answer.
 
-For small models, `by_rule` plans without asking, and `completion` puts back what a plan lost of the goal.
-
-The top wing of `planner`: may import all others. Start with `decompose.py`.
+One call goes through `brief` (the request), `prompt`, `decompose` (the loop) and `judging`. `required` checks skills
+that every plan must use, `streaming` reads a plan while it is written, and `replan` changes a plan.
 """

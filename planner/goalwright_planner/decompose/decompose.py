@@ -1,4 +1,4 @@
-"""From a goal to a plan: ask the model, judge its answer, ask again with all faults, and give up after three answers."""
+"""From a goal to a plan: ask the model, judge its answer, ask again with all faults, at most three times."""
 
 from __future__ import annotations
 

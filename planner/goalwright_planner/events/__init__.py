@@ -1,7 +1,7 @@
-"""Everything that happens in a run, as values: every step passes them to one `record` callable.
+"""The events of a run, as values: every step passes them to one `record` callable.
 
-An event says what happened, not when or in which run: the log adds that. A new one is a class in one of these modules,
-and nothing else. Type names and fields are part of recorded runs and exported traces: add new ones, with defaults, but
+An event says what happened, not when or in which run: the journal adds that. To add an event, declare a class in one of
+these modules. Type names and fields are part of recorded runs and exported traces: add new ones, with defaults, but
 never rename or remove any.
 """
 

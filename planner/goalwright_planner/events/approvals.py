@@ -1,4 +1,4 @@
-"""What a person is asked, what they answer, and which calls must not be repeated without asking."""
+"""Requests for approval, their answers, and the start of calls that must not be repeated without asking."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ WITHDRAWN = "plan"
 
 
 class ApprovalAsked(ApprovalRequest, Event, frozen=True):
-    """A person is asked: the request itself."""
+    """A person was asked; the event is the request itself."""
 
 
 class ApprovalGiven(Event, frozen=True):
-    """A request, `call`, was answered `by` cli, page or callback, or decided by rule N of the policy (`policy:N`).
+    """The request `call` was answered `by` cli, page or callback, or decided by rule N of the policy (`policy:N`).
 
-    An answer in a record that was imported is by `imported:` and who it was: it is history, and allows no further call.
-    A denial by `plan` withdraws a request, because the plan was changed and the task is no longer in it as it was.
+    In an imported record, `by` has the prefix `imported:`; such an answer allows no further call. A denial by `plan`
+    withdraws a request, because the task was changed or dropped.
     """
 
     call: str
@@ -34,17 +34,17 @@ class ApprovalGiven(Event, frozen=True):
 
     @property
     def holds(self) -> bool:
-        """Whether it counts for what is not done yet: nothing is allowed by a record that may be a stranger's."""
+        """Whether the answer still counts: an imported record, which anybody may have written, allows nothing."""
         return not self.withdrawn and (not self.by.startswith(IMPORTED) or self.decision in ("deny", "answer"))
 
     @property
     def withdrawn(self) -> bool:
-        """Whether nobody answered it: the request is no longer asked."""
+        """Whether nobody answered, because the request is no longer asked."""
         return self.by.removeprefix(IMPORTED) == WITHDRAWN
 
 
 class ToolStarted(Event, frozen=True):
-    """A call that may not be repeated unasked is about to start; it ended if a `ToolCalled` has the same `call`."""
+    """A call that must not be repeated without asking starts; it ended if a `ToolCalled` has the same `call`."""
 
     task: str | None
     name: str

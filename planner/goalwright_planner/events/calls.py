@@ -1,4 +1,4 @@
-"""Prompts, and calls of models."""
+"""Prompts and model calls."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ class PromptMade(Event, frozen=True):
 
 
 class ModelLoading(Event, frozen=True):
-    """What a model needs is loaded before its first call: a library, or the embedded model."""
+    """A library or the embedded model is being loaded before the first call of a model."""
 
     model: str
     what: str
 
 
 class ModelLoaded(Event, frozen=True):
-    """A model can be called."""
+    """A model was loaded and can be called."""
 
     model: str
     what: str
@@ -33,9 +33,9 @@ class ModelLoaded(Event, frozen=True):
 
 
 class CallStarted(Event, frozen=True):
-    """A request was sent to a model; `request` is the hash by which its reply is found.
+    """A request was sent to a model; `request` is the hash under which its reply is found.
 
-    `about` is a hash of what the prompt was made from, whatever the words.
+    `about` is a hash of the prompt's variables, which does not depend on the prompt's wording.
     """
 
     role: Role
@@ -48,7 +48,7 @@ class CallStarted(Event, frozen=True):
 
 
 class CallRetried(Event, frozen=True):
-    """A call failed for a passing reason; it is retried after `wait` seconds."""
+    """A call failed for a transient reason; it is retried after `wait` seconds."""
 
     role: Role
     task: str | None
@@ -59,9 +59,9 @@ class CallRetried(Event, frozen=True):
 
 
 class CallBroken(Event, frozen=True):
-    """An attempt at a call broke off after it was sent; `usage` and `cost` are an estimate of what it took.
+    """An attempt at a call failed after it was sent; `usage` and `cost` are estimates.
 
-    The call itself may still end well, at another attempt. `cost` is None if the price is unknown.
+    Another attempt may still succeed. `cost` is None if the price is unknown.
     """
 
     role: Role
@@ -96,7 +96,7 @@ class CallFailed(Event, frozen=True):
 
 
 class CallProgressed(Event, frozen=True):
-    """How far a local model's answer is: the tokens of its prompt, and those written. It is not recorded."""
+    """The progress of a local model's answer, in tokens of the prompt and tokens written. It is not recorded."""
 
     role: Role
     task: str | None

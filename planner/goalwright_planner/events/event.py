@@ -1,4 +1,4 @@
-"""What an event is, and how one is read: each is a class with typed fields, and msgspec does the rest."""
+"""The base class of events, and how events are encoded and decoded with msgspec."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from goalwright_skills.errors import InputError
 
 
 def _type_name(class_name: str) -> str:
-    """The type as traces spell it: `task_started` for TaskStarted."""
+    """Return the type as traces spell it: `task_started` for TaskStarted."""
     return re.sub(r"(?<!^)(?=[A-Z])", "_", class_name).lower()
 
 
 class Event(msgspec.Struct, frozen=True, gc=False):
     """Something that happened in a run; a subclass is a type of its own, and its fields are what is recorded."""
 
-    # Without a tag: records have the type beside the fields, and taking it out of the JSON of each costs too much.
+    # No tag: records store the type beside the fields, and removing it from the JSON of each event is slow.
 
 
-# A hash that we made, of values without secrets: such a field is recorded as it is.
+# Marks a field that holds a hash of ours, made of values without secrets: it is recorded unchanged.
 HASHED = {"hashed": True}
 Hash = Annotated[str, msgspec.Meta(extra=HASHED)]
 
@@ -34,9 +34,9 @@ AnyEvent = TypeVar("AnyEvent", bound=Event)
 
 
 class Recorder(Protocol):
-    """Takes an event, and returns it as it is on record.
+    """Records an event and returns the recorded one.
 
-    A new event comes back as it is. In a replay, what a step decided comes back as it was decided then.
+    In a replay, a decision of a step is returned as it was made in the original run; otherwise the event itself.
     """
 
     def __call__(self, event: AnyEvent, /) -> AnyEvent:
@@ -45,20 +45,20 @@ class Recorder(Protocol):
 
 @cache
 def type_of(kind: type[Event]) -> str:
-    """The type of an event class, as records have it."""
+    """Return the type name of an event class."""
     return _type_name(kind.__name__)
 
 
 def to_dict(event: Event) -> dict[str, Any]:
-    """The event as plain values, its type first."""
+    """Return the event as plain values, its type first."""
     fields: dict[str, Any] = msgspec.to_builtins(event, enc_hook=str)
     return {"type": type_of(type(event))} | fields
 
 
 def decode(kind: str, fields: Mapping[str, Any]) -> Event | None:
-    """The event of a type with these fields; None if this version does not know the type.
+    """Return the event of a type with these fields; None if this version does not know the type.
 
-    Fields that it does not know are ignored, and missing ones have their defaults.
+    Unknown fields are ignored, and missing ones have their defaults.
     """
     event_class = _class_of(kind)
     if event_class is None:
@@ -72,12 +72,12 @@ def decode(kind: str, fields: Mapping[str, Any]) -> Event | None:
 
 
 def _class_of(kind: str) -> type[Event] | None:
-    """The class of a type: what is declared is known, without a list to keep."""
+    """Return the declared class of a type, if there is one."""
     if kind not in _CLASSES:
         with _FIRST_USE:
-            declared = next((one for one in Event.__subclasses__() if type_of(one) == kind), None)
+            declared = next((cls for cls in Event.__subclasses__() if type_of(cls) == kind), None)
             if declared is not None:
-                msgspec.json.Decoder(declared)  # msgspec crashes if two threads are the first to read a class
+                msgspec.json.Decoder(declared)  # msgspec crashes if two threads are the first to decode a class
                 _CLASSES[kind] = declared
     return _CLASSES.get(kind)
 

@@ -1,4 +1,4 @@
-"""How a plan is made and changed."""
+"""Plans that are made, refused and changed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ChangeCause = Literal["for_each", "goal", "replan", "stream", "person", "repeat"
 
 
 class PlanRefused(Event, frozen=True):
-    """A model's answer is not a valid plan, or not a valid change of that number; these are all its faults.
+    """A model's answer is not a valid plan, or not a valid change with this number; `faults` has all its faults.
 
     `task` is the sub-goal that the plan is for.
     """
@@ -25,9 +25,9 @@ class PlanRefused(Event, frozen=True):
 
 
 class PlanMade(Event, frozen=True):
-    """The plan that will run; `repairs` says how it differs from what the model, or the file, had.
+    """The plan that will run; `repairs` says how it differs from the model's answer or the file.
 
-    If no model was asked, `rule` says why, unless the plan was given.
+    `rule` says why no model was asked, unless the plan was given.
     """
 
     plan: Plan
@@ -37,10 +37,10 @@ class PlanMade(Event, frozen=True):
 
 
 class PlanChanged(Event, frozen=True):
-    """The plan changed while it ran: the plan is the one that was made, with every change since.
+    """The plan changed while it ran; a run's plan is the plan that was made, with all changes applied.
 
-    `of` is the task that the change belongs to; `rewired` maps ids to those that take their place in dependencies and
-    references; without a `synthesis`, the plan keeps its own. `unused` has reasons for skills that no task uses now.
+    `of` is the task that the change belongs to. `rewired` maps ids to replacements in dependencies and references.
+    Without a `synthesis`, the plan keeps its own. `unused` has reasons for skills that no task uses any more.
     """
 
     cause: ChangeCause
@@ -53,7 +53,7 @@ class PlanChanged(Event, frozen=True):
     unused: Mapping[str, str] = {}
 
     def applied(self, plan: Plan) -> Plan:
-        """The plan after the change."""
+        """Return the plan after the change."""
         return plan.changed(self.added, self.dropped, self.rewired, self.synthesis, self.unused)
 
 

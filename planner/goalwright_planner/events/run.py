@@ -1,4 +1,4 @@
-"""What happens to a run as a whole."""
+"""Events of a run as a whole."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from goalwright_planner.plan.references import earlier_id
 
 RunStatus = Literal["done", "partial", "failed", "stopped", "waiting", "interrupted"]
 
-# The code of a run that ended because its plan was not changed as a person asked.
+# The error code of a run that ended because its plan was not changed as a person asked.
 PLAN_NOT_CHANGED = "PLAN_NOT_CHANGED"
 NOT_CHANGED = "the plan was not changed: "
-# The code of a run that a person stopped.
+# The error code of a run that a person stopped.
 STOPPED_BY_USER = "STOPPED_BY_USER"
 
 
@@ -31,7 +31,7 @@ class EarlierOutput(msgspec.Struct, frozen=True):
 
 
 class EarlierRun(msgspec.Struct, frozen=True):
-    """What a run takes over from the one that it follows up: the goal, the answer and results, or their beginnings."""
+    """The goal, answer and results of the run that this run follows up, or their beginnings."""
 
     run_id: str
     goal: str
@@ -41,9 +41,10 @@ class EarlierRun(msgspec.Struct, frozen=True):
 
 
 class EarlierTurn(msgspec.Struct, frozen=True):
-    """What a turn of a conversation sees of an earlier one: its goal and its answer, or a summary of both.
+    """An earlier turn of a conversation as a later turn sees it: its goal and answer, or a summary of both.
 
-    With `fits` the goal and the answer stand in the prompt. Without it the `summary` does, or one is made first.
+    With `fits`, the prompt contains the goal and the answer. Otherwise it contains the `summary`, which may have to be
+    made first.
     """
 
     number: int
@@ -56,7 +57,7 @@ class EarlierTurn(msgspec.Struct, frozen=True):
 
 
 class TurnResult(msgspec.Struct, frozen=True):
-    """A task of an earlier turn that has a result, and how many characters that has."""
+    """A task of an earlier turn that has a result, and the number of characters of the result."""
 
     turn: int
     run_id: str
@@ -66,10 +67,10 @@ class TurnResult(msgspec.Struct, frozen=True):
 
 
 class ConversationTurn(msgspec.Struct, frozen=True):
-    """The place of a run in a conversation, and what it sees of earlier turns, newest first.
+    """The position of a run in a conversation, and the earlier turns that it sees, newest first.
 
-    `results` are those that its tasks can refer to. So many earlier turns are `left_out`, because there is no room. So
-    many of the run's files, the last ones, are `earlier_files`: given, written or made in earlier turns.
+    `results` are results that its tasks can refer to. `left_out` counts earlier turns for which there is no room.
+    `earlier_files` counts the last of the run's files, which were given, written or made in earlier turns.
     """
 
     id: str
@@ -81,8 +82,8 @@ class ConversationTurn(msgspec.Struct, frozen=True):
 
     @property
     def earlier_ids(self) -> frozenset[str]:
-        """The tasks of earlier turns that a plan can refer to, as they are called there."""
-        return frozenset(earlier_id(one.turn, one.task) for one in self.results)
+        """The ids of tasks of earlier turns that a plan can refer to."""
+        return frozenset(earlier_id(result.turn, result.task) for result in self.results)
 
 
 class RecipeUse(msgspec.Struct, frozen=True):
@@ -99,12 +100,11 @@ class RecipeUse(msgspec.Struct, frozen=True):
 
 
 class RunStarted(Event, frozen=True):
-    """A run began; `use` maps skill names to files that replace those skills.
+    """A run began; the event has all of its inputs, so that the run can be resumed from any point.
 
-    Everything that it was given is here, including a plan and reused outputs, so that it can be resumed from any point.
-    A goal of a batch names the batch, its own id there, and how many goals the batch has. `schema` is the form that the
-    answer must have, `after` what is taken over from the run that it follows up, `conversation` what it sees of
-    earlier turns, `recipe` the one that its plan comes from.
+    `use` maps skill names to files that replace those skills. A goal of a batch names the batch, its own id there, and
+    the number of goals in the batch. `schema` is the form of the answer, `after` the run that is followed up,
+    `conversation` the earlier turns, and `recipe` the recipe that the plan comes from.
     """
 
     run_id: str
@@ -130,7 +130,7 @@ class RunStarted(Event, frozen=True):
 
 
 class RunResumed(Event, frozen=True):
-    """A stopped run was resumed; `lost` are the seconds that it had worked when its process died, if it did."""
+    """A stopped run was resumed; `lost` are the seconds of work before its process died, if it did."""
 
     run_id: str
     settings: Mapping[str, Any]
@@ -138,14 +138,14 @@ class RunResumed(Event, frozen=True):
 
 
 class TurnSummarised(Event, frozen=True):
-    """An earlier turn of the conversation has no room in prompts any more, and a model has summarised it."""
+    """A model summarised an earlier turn of the conversation, which does not fit in prompts any more."""
 
     turn: int
     text: str
 
 
 class EarlierOutputRead(Event, frozen=True):
-    """The result of a task of an earlier turn was read, because a task refers to it."""
+    """The result of an earlier turn's task was read, because a task refers to it."""
 
     turn: int
     task: str
@@ -153,7 +153,7 @@ class EarlierOutputRead(Event, frozen=True):
 
 
 class TurnTakenBack(Event, frozen=True):
-    """A person took back a turn of a conversation after its end; later turns do not see it."""
+    """A person took back a finished turn of a conversation; later turns do not see it."""
 
     turn: int
 
@@ -165,14 +165,14 @@ class Warned(Event, frozen=True):
 
 
 class AnswerChecked(Event, frozen=True):
-    """An answer was compared with the form asked for; `answer` is its hash, `faults` all that is wrong with it."""
+    """An answer was validated against its schema; `answer` is its hash, `faults` are all its faults."""
 
     answer: str
     faults: tuple[str, ...] = ()
 
 
 class RunFinished(Event, frozen=True):
-    """The run ended; `code` names the error, if there was one. `data` is the answer in the form asked for, if any.
+    """The run ended; `code` names the error, if any, and `data` is the answer in the form of the schema, if any.
 
     If a limit stopped it, `limit` is the setting (max_cost, max_tokens or timeout), and `needed` the least that the next
     call takes of it.
@@ -190,21 +190,21 @@ class RunFinished(Event, frozen=True):
 
 
 class RunTagged(Event, frozen=True):
-    """A person tagged the run; `tags` are all that it has from now on. No part of the run itself."""
+    """A person tagged the run; `tags` replaces all its tags. Not part of the run itself."""
 
     tags: tuple[str, ...] = ()
 
 
 class RunNoted(Event, frozen=True):
-    """A person wrote a note about the run, in place of an earlier one. No part of the run itself."""
+    """A person wrote a note about the run, which replaces the earlier one. Not part of the run itself."""
 
     note: str = ""
 
 
 class AnswerJudged(Event, frozen=True):
-    """A judge was asked about the run after its end, in an evaluation; no part of the run itself.
+    """A judge model was asked about the finished run, in an evaluation; not part of the run itself.
 
-    `request` is the hash by which the reply is found if the same is asked again.
+    `request` is the hash under which the reply is found if the same is asked again.
     """
 
     model: str

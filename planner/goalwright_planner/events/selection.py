@@ -1,4 +1,4 @@
-"""Which skills there are, and which were selected."""
+"""The known skills, and the selected ones."""
 
 from __future__ import annotations
 
@@ -18,13 +18,12 @@ class SkillPrint(msgspec.Struct, frozen=True):
 
 
 class CatalogueTaken(Event, frozen=True):
-    """The skills found, and the listings of skills and tools that prompts contain.
+    """The skills that were found, and the listings of skills and tools that prompts contain.
 
-    `functions` are those offered as tools, the program's own and those of installed packages: another process may not
-    have them. `mcp` are the tools of MCP servers that the run may call. A resumed or replayed run is offered both,
-    whatever is installed and the servers say by then. `prompts` are those of MCP servers, which are offered as skills.
-    `task` is the sub-goal that they are for; without one they are
-    for the run.
+    `functions` are the functions offered as tools, by the program or installed packages. `mcp` are the tools of MCP
+    servers that the run may call. A resumed or replayed run is offered the recorded functions and tools, even if the
+    installed packages or the servers have changed. `prompts` are MCP prompts, which are offered as skills. `task` is
+    the sub-goal that the catalogue is for; None means the run.
     """
 
     skills: tuple[SkillPrint, ...]
@@ -37,10 +36,10 @@ class CatalogueTaken(Event, frozen=True):
 
 
 class SkillsSelected(Event, frozen=True):
-    """The detector selected skills, out of `available`, for the run or for a sub-goal, `task`.
+    """The detector selected skills out of `available` skills, for the run or for the sub-goal `task`.
 
-    `keywords` are those that a model gave for a goal in another language than the skills, `encoder` is the one that
-    compared meanings. `unindexed` skills were looked at by name and description alone: the index was being made.
+    `keywords` came from a model, for a goal in another language than the skills. `encoder` names the encoder that
+    compared meanings. `unindexed` skills were compared by name and description only, as the index was being built.
     """
 
     detector: str

@@ -1,4 +1,4 @@
-"""What happens in tasks."""
+"""Events of tasks."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from goalwright_planner.events.event import Event, Hash
 from goalwright_skills.image_file import Image
 
 TaskStatus = Literal["done", "failed", "skipped", "unneeded", "cancelled", "pending"]
-# Where a result of another run comes from that was found by what its model was asked.
+# The source of a result that was found under the request of its model.
 FROM_CACHE = "cache"
 
 
 class ConditionChecked(Event, frozen=True):
-    """Whether a task is needed: its condition as planned, whether it holds, and which values or reason decided it.
+    """The condition of a task was checked: whether it holds, and the values or reason that decided it.
 
-    With a `round`, whether its result in that round is the last one.
+    With a `round`, the condition says whether the result of that round is the last one.
     """
 
     task: str
@@ -29,7 +29,7 @@ class ConditionChecked(Event, frozen=True):
 
 
 class TaskStarted(Event, frozen=True, gc=False):
-    """A task started; `inputs` is the hash of what it was given."""
+    """A task started; `inputs` is the hash of its inputs."""
 
     task: str
     inputs: Hash = ""
@@ -38,7 +38,7 @@ class TaskStarted(Event, frozen=True, gc=False):
 class TaskReused(Event, frozen=True):
     """A task's output was taken from the parent run, from a file, or (`cache`) from another run of the same task.
 
-    `artifacts` and `images` are the files that the task left in the parent's artifacts, as tools tell of them.
+    `artifacts` and `images` are the files that the task left in the parent's artifacts, in the form of tool results.
     """
 
     task: str
@@ -57,9 +57,9 @@ class SkillLoaded(Event, frozen=True):
 
 
 class SkillShortened(Event, frozen=True):
-    """A task's prompt has a skill's instructions without these sections, or with parts of them: the model is small.
+    """A small model's prompt has a skill without these sections, or with parts of them only.
 
-    `characters` is how much is left out.
+    `characters` is the length of the missing text.
     """
 
     task: str
@@ -69,17 +69,17 @@ class SkillShortened(Event, frozen=True):
 
 
 class FilePart(msgspec.Struct, frozen=True):
-    """A part of a file: its number, from 1, and its text."""
+    """A part of a file: its number, counted from 1, and its text."""
 
     number: int
     text: str
 
 
 class FileRead(Event, frozen=True):
-    """What a task's prompts hold of a file: these of the parts that it was divided into.
+    """The parts of a file that a task's prompts contain, out of `of` parts.
 
-    They stand in the task's own prompt if `inline`; else they are read one by one. `sha256` is the hash of the file,
-    `error` says why it could not be read.
+    With `inline`, the task's own prompt contains them; otherwise they are read one by one. `sha256` is the hash of the
+    file, `error` says why it could not be read.
     """
 
     task: str
@@ -93,7 +93,7 @@ class FileRead(Event, frozen=True):
 
 
 class ImagesGiven(Event, frozen=True):
-    """The images among the files that came with the goal; `refused` says why others are shown to no model, by path."""
+    """The images among the goal's files; `refused` maps the paths of images that no model is shown to the reason."""
 
     images: tuple[Image, ...]
     refused: Mapping[str, str] = {}
@@ -109,7 +109,7 @@ class ResultChecked(Event, frozen=True):
 
 
 class ToolCalled(Event, frozen=True):
-    """A tool answered; `call` is the hash of the call, by which its answer is found."""
+    """A tool answered; `call` is the hash of the call, under which its answer is found."""
 
     task: str | None
     name: str
@@ -118,10 +118,9 @@ class ToolCalled(Event, frozen=True):
 
 
 class FileKept(Event, frozen=True):
-    """What a tool left in the run's artifacts: as `text`, or as `data` in base64 (with `,` for `/`) if it is none.
+    """A file that a tool left in the run's artifacts: as `text`, or else as `data` in base64 (with `,` for `/`).
 
-    It is how the file reaches another machine that continues the run. Images that models are shown are kept so too,
-    wherever they come from.
+    The record carries the file to another machine that continues the run. Images that models are shown are kept too.
     """
 
     task: str | None
@@ -132,7 +131,7 @@ class FileKept(Event, frozen=True):
 
 
 class ToolLogged(Event, frozen=True):
-    """What a tool's process wrote besides its answer, for the trace and the tool's author."""
+    """The output of a tool's process besides its answer, for the trace and the tool's author."""
 
     name: str
     log: str
@@ -142,7 +141,7 @@ class ToolLogged(Event, frozen=True):
 
 
 class ToolOutput(Event, frozen=True):
-    """A piece of what a program writes while it runs. It is not recorded: the whole output follows."""
+    """A piece of a running program's output. It is not recorded: the whole output follows."""
 
     task: str | None
     name: str
@@ -150,7 +149,7 @@ class ToolOutput(Event, frozen=True):
 
 
 class ToolReported(Event, frozen=True):
-    """What a tool's server says while it works: its progress, or a line of its log. It is not recorded."""
+    """A progress message or log line of a tool's server. It is not recorded."""
 
     task: str | None
     name: str
@@ -158,7 +157,7 @@ class ToolReported(Event, frozen=True):
 
 
 class TaskFinished(Event, frozen=True, gc=False):
-    """A task ended; `key` is the hash of what its model was asked, if other runs may use its output for the same."""
+    """A task ended; `key` is the hash of its model's request, if other runs may reuse the output."""
 
     task: str
     status: TaskStatus

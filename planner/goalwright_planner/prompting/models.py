@@ -15,23 +15,23 @@ class Loadable(Protocol):
 
     @property
     def needs(self) -> str:
-        """What is still to be loaded, as people know it; empty if nothing is."""
+        """The name of what still has to be loaded; empty if nothing has."""
 
     async def load(self) -> str:
-        """Load it; returns what the user should know of it, such as that it is slow here, else nothing."""
+        """Load it; return a note for the user, such as that it is slow on this machine, or an empty text."""
 
 
 class Models(Protocol):
-    """Which model fills which role; `called` is a name of `[models]` in the settings that is asked for instead."""
+    """Which model fills which role; `called` is a name of `[models]` in the settings that replaces the role's model."""
 
     def for_role(self, role: Role, called: str | None = None) -> Model:
-        """The model for a role."""
+        """Return the model for a role."""
 
     def named(self, name: str) -> Model:
-        """The model of that name, for a skill that asks for one."""
+        """Return the model of that name, for a skill that asks for one."""
 
     async def ready(self, role: Role) -> None:
-        """Load what the model for a role needs, so that its first call does not have to."""
+        """Load everything that the model for a role needs before its first call."""
 
     def profile(self, role: Role, task: str | None = None, called: str | None = None) -> Profile:
-        """The profile of the model in a role, or in the role for one task."""
+        """Return the profile of the model in a role, or in the role for one task."""

@@ -1,4 +1,4 @@
-"""Profiles: how to work with a kind of model, from its prompts and the shape of its plans to limits and sampling.
+"""Profiles: how to work with a kind of model, from prompts and the shape of plans to limits and sampling.
 
 Profiles are data in `seed/profiles.yaml`, whose keys are the fields of `Profile`.
 """
@@ -27,7 +27,7 @@ _SIZE = re.compile(r"(?<![a-z0-9.])(\d+(?:\.\d+)?)([bm])(?![a-z0-9])")
 class PlanExample:
     """A goal and its plan, shown to the model as an earlier turn of the conversation.
 
-    `lines` describe its skills, `tool_lines` its tools; `material` names what its goal brings along, if anything.
+    `lines` describe its skills, `tool_lines` its tools; `material` is the kind of material in its goal, if any.
     """
 
     goal: str
@@ -42,16 +42,17 @@ class PlanExample:
 class Profile:
     """How to work with a kind of model; the defaults are for models that need no help.
 
-    `agents` maps roles to agents of `seed/agents.yaml`. `sampling` has each role's parameters for any provider,
-    `server` those that only llama.cpp's server accepts, `providers` those of one provider. A goal that is one thing
-    (`simple_by_rule`), whose words leave no doubt about its parts (`certain_by_rule`), or that lists them
-    (`parts_by_rule`) is planned without the model; what its plans lose of a goal is put back (`whole_goal`). Results
-    that the model would only copy into the answer are joined without it (`joins_results`). What all tasks are told
-    stands above a skill's instructions too (`system_above_skill`). Where the selection is in doubt, a model that plans
-    chooses among so many `candidates`, and is shown a line of each; of skills that are single functions, among so many
-    `function_candidates`. Where tools fit the goal, it chooses among so many `tool_candidates`. Without `tools`, its
-    tasks call none, prompts hold up to `file_tokens` of the given files, and up to `file_parts` parts of them are read
-    one by one.
+    - `agents` maps roles to agents of `seed/agents.yaml`.
+    - `sampling` has each role's parameters for any provider, `server` the parameters of llama.cpp's server, and
+      `providers` the parameters of one provider.
+    - No model is asked to plan a goal that is one thing (`simple_by_rule`), whose parts are certain
+      (`certain_by_rule`), or that lists parts (`parts_by_rule`). With `whole_goal`, parts that a plan lost are put back.
+    - `joins_results` joins results without the model, which would only copy them.
+    - `system_above_skill` puts the system prompt of all tasks above a skill's instructions.
+    - In doubt, a model that plans chooses among `candidates` described skills, or `function_candidates` if the skills
+      are single functions, and among `tool_candidates` tools if tools fit the goal.
+    - Without `tools`, tasks call none; prompts hold up to `file_tokens` of the given files, and up to `file_parts`
+      parts of longer files are read one by one.
     """
 
     name: str = "full"
@@ -80,27 +81,23 @@ class Profile:
     file_parts: int = 0
 
     def agent(self, role: Role | Literal["reader"]) -> str:
-        """The agent of `seed/agents.yaml` that fills a role; a `reader` reads files for models without tools."""
+        """Return the agent of `seed/agents.yaml` for a role; a `reader` reads files for models without tools."""
         return self.agents.get(role, role)
 
 
 FULL = Profile()
 
 
-def profiles() -> Mapping[str, Profile]:
-    """The profiles by name, as a run of these rules has them."""
-    return _profiles()
-
-
 @cache
-def _profiles() -> Mapping[str, Profile]:
+def profiles() -> Mapping[str, Profile]:
+    """Return the profiles by name."""
     rows = _document()["profiles"]
     shipped = {name: _profile(name, rows.get(row.get("like"), {}) | row) for name, row in rows.items()}
     return {FULL.name: FULL, **shipped}
 
 
 def profile_of(model: str) -> Profile:
-    """The profile of a model on another server, by its provider and the size in its name."""
+    """Return the profile of a model on another server, by its provider and the size in its name."""
     rule = _document()["by_size"]
     provider, _, name = model.lower().partition("/")
     size = _size(name)
@@ -109,7 +106,7 @@ def profile_of(model: str) -> Profile:
 
 
 def fitting(profile: str, model: str) -> Profile:
-    """The profile of that name, or the one for models of this size that plan well."""
+    """Return the profile of that name, or the one for models of this size that plan well."""
     rule = _document().get("planners", {})
     size = _size(model.lower())
     plans = profile in rule and size is not None and size >= rule[profile]["smallest"]
@@ -117,7 +114,7 @@ def fitting(profile: str, model: str) -> Profile:
 
 
 def _size(name: str) -> float | None:
-    """The size in a model's name, in billions of parameters."""
+    """Return the size in a model's name, in billions of parameters."""
     sizes = [float(number) / (1000 if unit == "m" else 1) for number, unit in _SIZE.findall(name)]
     return sizes[-1] if sizes else None
 
@@ -129,8 +126,8 @@ def _document() -> Any:
 
 def _profile(name: str, row: Mapping[str, Any]) -> Profile:
     examples = tuple(_example(example) for example in row.get("examples", ()))
-    rest = {key: value for key, value in row.items() if key not in ("examples", "shape", "like")}
-    return Profile(name=name, shape=SHAPES[row["shape"]], examples=examples, **rest)
+    fields = {key: value for key, value in row.items() if key not in ("examples", "shape", "like")}
+    return Profile(name=name, shape=SHAPES[row["shape"]], examples=examples, **fields)
 
 
 def _example(row: Mapping[str, Any]) -> PlanExample:

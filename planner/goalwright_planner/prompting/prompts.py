@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment, Template
 
 _PACKAGE = Path(__file__).parents[1]
-# The wheel has the templates inside the package; a checkout has them in a folder of their own.
+# In a wheel, the templates are inside the package; in a checkout, in a folder beside it.
 SEED = _PACKAGE / "seed" if (_PACKAGE / "seed").is_dir() else _PACKAGE.parents[1] / "seed"
 _LARGEST = 1_000_000
 _FIX = "fix the template, or delete it to use goalwright's own"
@@ -38,7 +38,7 @@ _FIX = "fix the template, or delete it to use goalwright's own"
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """An agent of `seed/agents.yaml`: `blocks` maps each message to its variables, `needs` are the required ones."""
+    """An agent of `seed/agents.yaml`: `blocks` maps each message to its variables; `needs` lists required variables."""
 
     name: str
     template: str
@@ -48,7 +48,7 @@ class Agent:
 
 @dataclass(frozen=True, slots=True)
 class _Layer:
-    """A template with its syntax tree; a template that extends another has two layers."""
+    """A template with its syntax tree; a template that extends another one has two layers."""
 
     template: Template
     tree: nodes.Template
@@ -64,7 +64,7 @@ class _Layer:
 
 @dataclass(frozen=True, slots=True)
 class _Body:
-    """A block of a layer, and the variables that it uses."""
+    """A block of a layer, with the variables that it uses."""
 
     layer: _Layer
     block: nodes.Block
@@ -72,17 +72,17 @@ class _Body:
 
 
 class TemplateFolders(BaseLoader):
-    """Templates in folders, the first that has one; read as strangers' files are, since a replay needs no trust."""
+    """Loads a template from the first folder that has it, as an untrusted file, since a replay needs no trust."""
 
     def __init__(self, folders: Sequence[Path]) -> None:
         self.folders = list(folders)
 
     def get_source(self, environment: Environment, template: str) -> tuple[str, str, Callable[[], bool]]:
-        """A template's text, its path, and whether it is still the same."""
+        """Return a template's text, its path, and a check that it has not changed."""
         parts = template.split("/")
         if ".." in parts or any(os.sep in part for part in parts):
             raise TemplateNotFound(template)
-        path = next((found for folder in self.folders if (found := folder.joinpath(*parts)).is_file()), None)
+        path = next((file for folder in self.folders if (file := folder.joinpath(*parts)).is_file()), None)
         if path is None:
             raise TemplateNotFound(template)
         text = _text(path)
@@ -91,7 +91,7 @@ class TemplateFolders(BaseLoader):
 
 
 class Prompts:
-    """Renders agents' messages; templates in the `overrides` folders come before those in `seed/`."""
+    """Renders agents' messages; templates in the `overrides` folders precede the ones in `seed/`."""
 
     def __init__(self, overrides: Sequence[Path] = (), *, seed: Path = SEED) -> None:
         self._overrides, self._seed = list(overrides), seed
@@ -114,7 +114,7 @@ class Prompts:
         self._layers = cache(self._load)
 
     def render(self, agent: str, block: str, variables: Mapping[str, Any]) -> str:
-        """A message of an agent, rendered from the block of that name."""
+        """Return a message of an agent, rendered from the block of that name."""
         first, *parents = self._layers(agent)
         context = first.template.new_context(dict(variables))
         for layer in parents:
@@ -129,7 +129,7 @@ class Prompts:
             ) from error
 
     def messages(self, agent: str, variables: Mapping[str, Any], block: str = "user") -> tuple[Message, ...]:
-        """What an agent is told: its system message and the one of a block, without those that are empty."""
+        """Return an agent's system message and the message of a block, without empty ones."""
         system = Message("system", self.render(agent, "system", variables))
         messages = system, Message("user", self.render(agent, block, variables))
         return tuple(message for message in messages if message.content)
@@ -139,7 +139,7 @@ class Prompts:
         self._check_all(self._agents, self.load)
 
     def check_overrides(self) -> None:
-        """Check those templates that are a user's as `check` does: goalwright's own are known to be sound."""
+        """Check the users' own templates as `check` does."""
         self._check_all((agent for agent in self._agents if not self._is_own(agent)), self._layers)
 
     def _check_all(self, agents: Iterable[str], load: Callable[[str], tuple[_Layer, ...]]) -> None:
@@ -153,7 +153,7 @@ class Prompts:
             raise TemplateError("; ".join(fault.message for fault in faults), hint=faults[0].hint) from faults[0]
 
     def _is_own(self, agent: str) -> bool:
-        """Whether an agent's template is goalwright's own, and all that it refers to."""
+        """Whether an agent's template, and every template that it refers to, is goalwright's own."""
         if self._seed != SEED:
             return False
         folders = [folder for folder in self._overrides if _has_files(folder)]
@@ -163,13 +163,13 @@ class Prompts:
         return _own_layers(agent) if self._is_own(agent) else self.load(agent)
 
     def load(self, agent: str) -> tuple[_Layer, ...]:
-        """The layers of an agent's template, read and checked."""
+        """Return the layers of an agent's template, read and checked."""
         layers = self.read(agent)
         self._check(self._agents[agent], layers)
         return layers
 
     def read(self, agent: str) -> tuple[_Layer, ...]:
-        """The layers of an agent's template; raises if one is missing or broken."""
+        """Return the layers of an agent's template; raise if one is missing or broken."""
         definition = self._agents[agent]
         try:
             layers = tuple(self._chain(definition.template))
@@ -192,7 +192,7 @@ class Prompts:
             tree = self._environment.parse(_text(Path(template.filename or "")))
             layer = _Layer(template, tree)
             for other in meta.find_referenced_templates(tree):
-                if other is not None:  # a name that is only known when it is rendered
+                if other is not None:  # None is a name that is only known when it is rendered
                     self._environment.get_template(other)
             yield layer
             name = layer.parent
@@ -215,7 +215,7 @@ class Prompts:
             )
 
     def _check_known(self, block: str, known: Sequence[str], bodies: Sequence[_Body]) -> None:
-        """Raise if a block uses unknown variables: most are typos that would only fail when rendered."""
+        """Raise if a block uses unknown variables, mostly typos that would only fail when rendered."""
         always = {*known, *self._environment.globals, "super", "self"}
         unknown = [
             (body.layer.template.filename, _line(body.block, name), name)
@@ -226,8 +226,8 @@ class Prompts:
             messages = (f"the template {file}, line {line}: there is no <<{name}>>" for file, line, name in unknown)
             near = guess(unknown[0][2], known)
             meant = f"did you mean <<{near}>>? " if near else ""
-            have = ", ".join(sorted(known)) or "none"
-            raise TemplateError("; ".join(messages), hint=f"{meant}the variables of the block {block} are: {have}")
+            variables = ", ".join(sorted(known)) or "none"
+            raise TemplateError("; ".join(messages), hint=f"{meant}the variables of the block {block} are: {variables}")
 
     def _where(self, agent: str) -> str:
         name = self._agents[agent].template
@@ -248,13 +248,13 @@ def _own() -> Prompts:
 
 @cache
 def _own_layers(agent: str) -> tuple[_Layer, ...]:
-    """The layers of one of goalwright's own templates, compiled once in a process."""
+    """Return the layers of one of goalwright's own templates, compiled once per process."""
     return _own().read(agent)
 
 
 @cache
 def _own_names(agent: str) -> frozenset[str]:
-    """The names of goalwright's own template of an agent, and of all templates that it refers to."""
+    """Return the names of goalwright's own template of an agent, and of all templates that it refers to."""
     names, left = set[str](), [_own()._agents[agent].template]
     while left:
         if (name := left.pop()) not in names:
@@ -269,7 +269,7 @@ def _has_files(folder: Path) -> bool:
 
 
 def _effective(name: str, layers: Sequence[_Layer]) -> list[_Body]:
-    """The block in effect and those it reaches through super()."""
+    """Return the block in effect, and the blocks that it reaches through super()."""
     bodies: list[_Body] = []
     for layer in layers:
         block = layer.block(name)
@@ -281,12 +281,12 @@ def _effective(name: str, layers: Sequence[_Layer]) -> list[_Body]:
 
 
 def _line(block: nodes.Block, variable: str) -> int:
-    """The line on which a block first uses a variable."""
+    """Return the line on which a block first uses a variable."""
     return min((name.lineno for name in block.find_all(nodes.Name) if name.name == variable), default=block.lineno)
 
 
 def _guarded(block: nodes.Block) -> set[str]:
-    """The variables that a block tests with `is defined` or gives a default: these may be missing."""
+    """Return the variables that a block tests with `is defined` or gives a default, which may be missing."""
     tested = [test.node for test in block.find_all(nodes.Test) if test.name in ("defined", "undefined")]
     defaulted = [default.node for default in block.find_all(nodes.Filter) if default.name in ("default", "d")]
     return {node.name for node in (*tested, *defaulted) if isinstance(node, nodes.Name)}

@@ -113,6 +113,6 @@ def _any_of(words: str, spaced: bool, start: bool) -> re.Pattern[str]:
 
 
 def _alternatives(words: str) -> str:
-    """Return words as alternatives of a pattern, longest first; `_` stands for a space. Without words it never matches."""
+    """Return words as alternatives of a pattern, longest first; `_` is a space. Without words it never matches."""
     longest = sorted(words.split(), key=len, reverse=True)
     return "|".join(word.replace("_", r"\s+") for word in longest) or _NEVER.pattern
