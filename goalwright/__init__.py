@@ -48,10 +48,8 @@ _MODULES = {
     "goalwright.evaluation.checks.answer_checks": "CheckResult",
     "goalwright.evaluation.statistics": "Comparison Interval",
     # Plans
-    "goalwright_planner.plan.forms.result_keys": "ResultCheck",
     "goalwright_planner.plan.plan": "Plan",
-    "goalwright_planner.plan.task": "Task",
-    "goalwright_planner.plan.repeat": "Repeat",
+    "goalwright_planner.plan.task": "Repeat ResultCheck Task",
     # Approvals
     "goalwright_planner.approvals": "Answer ApprovalRequest Approve",
     "goalwright_executor.approvals.policy": "ApprovalRule",

@@ -144,9 +144,9 @@ from goalwright_planner.model import Request as Request
 from goalwright_planner.model import ToolCall as ToolCall
 from goalwright_planner.model import ToolSpec as ToolSpec
 from goalwright_planner.model import Usage as Usage
-from goalwright_planner.plan.forms.result_keys import ResultCheck as ResultCheck
 from goalwright_planner.plan.plan import Plan as Plan
-from goalwright_planner.plan.repeat import Repeat as Repeat
+from goalwright_planner.plan.task import Repeat as Repeat
+from goalwright_planner.plan.task import ResultCheck as ResultCheck
 from goalwright_planner.plan.task import Task as Task
 from goalwright_skills.errors import BrokenSkill as BrokenSkill
 from goalwright_skills.errors import GoalwrightError as GoalwrightError

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from goalwright.batch.goals import BatchGoal, Check, Fill
     from goalwright.runs.recipes.workspace_recipes import WorkspaceRecipes
     from goalwright.workspace.workspace import Workspace
-    from goalwright_planner.plan.validate import Known
+    from goalwright_planner.plan.known import Known
 
 
 def goal_check(workspace: Workspace) -> Check:

@@ -17,7 +17,7 @@ from goalwright.workspace.fingerprints import Fingerprints
 from goalwright.workspace.mcp_choice import McpChoice, choose
 from goalwright.workspace.skills import WorkspaceSkills
 from goalwright.workspace.tools import WorkspaceTools, tool_name
-from goalwright_planner.plan.validate import Known
+from goalwright_planner.plan.known import Known
 from goalwright_planner.prompting.prompts import Prompts
 from goalwright_skills.builtin.code.shell_rules import ShellRules
 from goalwright_skills.builtin.web.web_access import WebAccess

@@ -20,7 +20,7 @@ from goalwright_planner.decompose.decompose import decompose
 from goalwright_planner.errors import PlanError
 from goalwright_planner.events import PlanMade, PlanRefused
 from goalwright_planner.model import ToolSpec
-from goalwright_planner.plan.validate import Known
+from goalwright_planner.plan.known import Known
 from goalwright_planner.prompting.prompts import Prompts
 from goalwright_skills.discovery.locations import LIBRARY
 from goalwright_skills.tools import listing as tool_listing

@@ -20,7 +20,7 @@ from goalwright.settings import skill_lists
 from goalwright.settings.settings import Settings
 from goalwright_executor.history.result import Result, TaskReport
 from goalwright_planner.model import Usage
-from goalwright_planner.plan.validate import Known
+from goalwright_planner.plan.known import Known
 from goalwright_skills.discovery.locations import LIBRARY
 from tests.openai_server import OpenAIServer, Say, Script, scripted
 

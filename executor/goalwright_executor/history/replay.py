@@ -11,7 +11,7 @@ from goalwright_executor.results.memo import FinishedWork, Memo, at_once
 from goalwright_planner.approvals import Answer
 from goalwright_planner.errors import AnswerNeeded
 from goalwright_planner.events import ApprovalAsked, CallFinished, CallStarted, TaskReused, ToolCalled
-from goalwright_planner.plan.changes.change import is_growth_fault
+from goalwright_planner.plan.change import is_growth_fault
 from goalwright_planner.plan.task_id import round_of
 from goalwright_skills.skill import is_prompt
 from goalwright_skills.tools.envelope import Context, failure

@@ -34,8 +34,7 @@ from goalwright_planner.events import (
     decode,
 )
 from goalwright_planner.events.tasks import FROM_CACHE
-from goalwright_planner.plan.graph_faults import graph_faults
-from goalwright_planner.plan.plan import Plan
+from goalwright_planner.plan.plan import Plan, graph_faults
 from goalwright_planner.plan.task_id import parent_of, round_id
 from goalwright_skills.errors import InputError
 from goalwright_skills.tools.envelope import Envelope

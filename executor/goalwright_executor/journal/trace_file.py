@@ -12,8 +12,7 @@ from goalwright_executor.capture.json_text import decode, encode
 from goalwright_executor.stores.row import VERSION, Row
 from goalwright_planner import events
 from goalwright_planner.model import Reply
-from goalwright_planner.plan.graph_faults import graph_faults
-from goalwright_planner.plan.plan import Plan
+from goalwright_planner.plan.plan import Plan, graph_faults
 from goalwright_skills.errors import InputError
 from goalwright_skills.text.plural import counted, plural
 from goalwright_skills.tools.envelope import Envelope

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from goalwright_executor.model_loop.model_loop import ModelLoop
 from goalwright_planner.model import Message
-from goalwright_planner.plan.forms.output_schema import canonical
+from goalwright_planner.plan.output_schema import canonical
 
 if TYPE_CHECKING:
     from goalwright_executor.model_loop.form import Form

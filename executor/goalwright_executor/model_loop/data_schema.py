@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from goalwright_planner.plan.forms.output_schema import told
+from goalwright_planner.plan.output_schema import told
 from goalwright_planner.plan.references import spelled
 from goalwright_skills.errors import InputError
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from goalwright_planner.json_answer import NotJson, without_thinking
-from goalwright_planner.plan.forms.output_schema import canonical, value_faults
+from goalwright_planner.plan.output_schema import canonical, value_faults
 from goalwright_planner.reading.loose_json import unique_keys
 from goalwright_skills.errors import GoalwrightError
 from goalwright_skills.text.surrogates import join_surrogates

@@ -8,7 +8,7 @@ from goalwright_executor.results.inputs import beginning
 
 if TYPE_CHECKING:
     from goalwright_executor.results.artifacts import Artifacts
-    from goalwright_planner.plan.repeat import PreviousRound
+    from goalwright_planner.plan.task import PreviousRound
     from goalwright_planner.prompting.prompts import Prompts
 
 

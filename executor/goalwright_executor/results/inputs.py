@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from goalwright_executor.results.task_results import is_known, value_of
 from goalwright_planner.plan import fan_out
-from goalwright_planner.plan.forms.output_schema import canonical
+from goalwright_planner.plan.output_schema import canonical
 from goalwright_planner.plan.references import (
     ITEM,
     MISSING,

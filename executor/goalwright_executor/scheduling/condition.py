@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from goalwright_executor.scheduling.expand import CurrentPlan
     from goalwright_planner.events import Record
     from goalwright_planner.model import Reply
-    from goalwright_planner.plan.repeat import Repeat
-    from goalwright_planner.plan.task import Task
+    from goalwright_planner.plan.task import Repeat, Task
     from goalwright_planner.prompting.models import Models
     from goalwright_planner.prompting.prompts import Prompts
 

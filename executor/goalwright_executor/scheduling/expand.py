@@ -17,10 +17,9 @@ from goalwright_executor.results import task_results
 from goalwright_executor.results.outcome import Done, Grown, Outcome, Unneeded
 from goalwright_executor.results.task_results import done_among
 from goalwright_planner.events import PlanChanged, Warned
-from goalwright_planner.plan import fan_out
-from goalwright_planner.plan.changes import change
+from goalwright_planner.plan import change, fan_out
 from goalwright_planner.plan.conditions import value_of
-from goalwright_planner.plan.forms.output_schema import canonical
+from goalwright_planner.plan.output_schema import canonical
 from goalwright_planner.plan.references import (
     ITEM,
     MISSING,
@@ -42,9 +41,9 @@ if TYPE_CHECKING:
     from goalwright_executor.results.memo import FinishedPart, Memo
     from goalwright_planner.events import ChangeCause
     from goalwright_planner.events.event import Recorder
+    from goalwright_planner.plan.known import Known
     from goalwright_planner.plan.plan import Plan
     from goalwright_planner.plan.task import Task
-    from goalwright_planner.plan.validate import Known
 
 
 @dataclass(slots=True)

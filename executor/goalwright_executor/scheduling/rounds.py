@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from goalwright_executor.results.outcome import Done, Failed, Grown, Outcome, Skipped, Unneeded
 from goalwright_executor.results.task_results import TaskResults, done_among
 from goalwright_planner.errors import ModelError
-from goalwright_planner.plan.repeat import PreviousRound
+from goalwright_planner.plan.task import PreviousRound
 from goalwright_planner.plan.task_id import round_id
 
 if TYPE_CHECKING:

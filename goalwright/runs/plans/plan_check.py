@@ -18,7 +18,7 @@ from goalwright_planner.reading.plan_answer import read_plan
 from goalwright_skills.text.nesting import is_too_deep
 
 if TYPE_CHECKING:
-    from goalwright_planner.plan.validate import Known
+    from goalwright_planner.plan.known import Known
 
 _NUMBER = re.compile(r"^task number (\d+)")
 _NAMED = re.compile(r"^(?:task(?: id)?|the id) '([^']*)'")

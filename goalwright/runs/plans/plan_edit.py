@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from goalwright_planner.decompose import required
 from goalwright_planner.events import ApprovalGiven, PlanChanged, ReplanAsked
-from goalwright_planner.plan.changes.change import Change, problems
+from goalwright_planner.plan.change import Change, problems
 from goalwright_skills.errors import InputError
 from goalwright_skills.text.plural import counted
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     from goalwright_executor.history.replans import TaskEnd
     from goalwright_executor.history.run_history import RunHistory
+    from goalwright_planner.plan.known import Known
     from goalwright_planner.plan.plan import Plan
     from goalwright_planner.plan.task import Task
-    from goalwright_planner.plan.validate import Known
 
 # What a person does to a stored run: answers, and changes of its plan with what they are then no longer asked.
 PersonEvent = PlanChanged | ReplanAsked | ApprovalGiven

@@ -19,7 +19,7 @@ from goalwright_skills.format.safe_yaml import JsonLoader
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from goalwright_planner.plan.validate import Known
+    from goalwright_planner.plan.known import Known
 
 _LARGEST = 20_000_000
 WIDTH = 100  # of lines in YAML

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from goalwright.runs.recipes.recipe import Recipe
-    from goalwright_planner.plan.validate import Known
+    from goalwright_planner.plan.known import Known
     from goalwright_skills.skill import Skill
 
 _MOST_FAULTS = 3

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from goalwright_planner.plan import repeat
+from goalwright_planner.plan.task_problems import until_in
 
 _TASK_TEXTS = ("title", "instruction")
 _PARAMETER = re.compile(r"\{(\w+)\}")
@@ -54,7 +54,7 @@ def fixed_texts(document: Mapping[str, Any]) -> list[str]:
     collected: list[str] = []
     for task in document.get("tasks") or ():
         if isinstance(task, Mapping):
-            conditions = (task.get("when"), repeat.until_in(task))
+            conditions = (task.get("when"), until_in(task))
             collected += [condition for condition in conditions if isinstance(condition, str)]
             if isinstance(schema := task.get("output_schema"), Mapping):
                 collected.append(json.dumps(schema, ensure_ascii=False))
@@ -125,7 +125,7 @@ def _task(document: Mapping[str, Any], change: Change, argument_change: Argument
     for key in ("check", "when"):
         if isinstance(task.get(key), Mapping) and isinstance(task[key].get("ask"), str):
             task[key] = {**task[key], "ask": change(task[key]["ask"])}
-    until = repeat.until_in(task)
+    until = until_in(task)
     if isinstance(until, Mapping) and isinstance(until.get("ask"), str):
         task["repeat"] = {**task["repeat"], "until": {**until, "ask": change(until["ask"])}}
     return task

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from goalwright.runs.recipes.recipe import Recipe, RecipeParameter
     from goalwright.runs.recipes.recipe_files import RecipeFile
     from goalwright.workspace.workspace import Workspace
+    from goalwright_planner.plan.known import Known
     from goalwright_planner.plan.plan import Plan
-    from goalwright_planner.plan.validate import Known
     from goalwright_skills.skill import Skill
 
 _TRUSTED = "recipes"

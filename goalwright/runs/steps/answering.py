@@ -18,7 +18,7 @@ from goalwright_executor.results.outcome import Done, Failed, Outcome
 from goalwright_planner.errors import ModelError
 from goalwright_planner.events import RunFinished, Warned
 from goalwright_planner.model import as_events
-from goalwright_planner.plan.forms.output_schema import canonical
+from goalwright_planner.plan.output_schema import canonical
 from goalwright_planner.prompting.profile import FULL
 from goalwright_planner.small_models.references import deliverables
 

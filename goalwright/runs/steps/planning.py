@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from goalwright.workspace.workspace import Catalogue
     from goalwright_executor.results.outcome import Outcome
     from goalwright_planner.decompose.streaming import EarlyStart
+    from goalwright_planner.plan.known import Known
     from goalwright_planner.plan.plan import Plan
-    from goalwright_planner.plan.validate import Known
 
 
 @dataclass(frozen=True, slots=True)

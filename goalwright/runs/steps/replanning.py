@@ -16,7 +16,7 @@ from goalwright_planner.decompose.replan import Replanned, Situation, replan
 from goalwright_planner.errors import ModelError
 from goalwright_planner.events import PlanChanged, RunFinished, Warned
 from goalwright_planner.events.run import NOT_CHANGED, PLAN_NOT_CHANGED
-from goalwright_planner.plan.changes.change import Change, problems
+from goalwright_planner.plan.change import Change, problems
 from goalwright_planner.reading.shape import SHAPES
 from goalwright_skills.builtin.plan_is_wrong import PlanIsWrong
 

@@ -20,8 +20,8 @@ from goalwright_executor.scheduling.rounds import Rounds
 from goalwright_executor.scheduling.schedule import Schedule
 from goalwright_planner.decompose.streaming import EarlyReader
 from goalwright_planner.model import as_events
-from goalwright_planner.plan.changes.early_parts import with_parts
-from goalwright_planner.plan.changes.sub_goals import GOAL
+from goalwright_planner.plan.change import with_parts
+from goalwright_planner.plan.task import GOAL
 from goalwright_planner.plan.task_id import parent_of
 
 if TYPE_CHECKING:

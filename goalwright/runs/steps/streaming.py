@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from goalwright_planner.events import PlanChanged, TextStreamed, Warned
-from goalwright_planner.plan.changes.early_parts import parts_in, with_parts
+from goalwright_planner.plan.change import parts_in, with_parts
 from goalwright_planner.plan.task_id import parent_of, root_of
 from goalwright_planner.prompting.profile import FULL
 from goalwright_skills.skill import is_prompt

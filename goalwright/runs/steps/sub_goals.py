@@ -20,8 +20,8 @@ from goalwright_executor.model_loop.synthesis import NOTHING_NEEDED, Synthesis
 from goalwright_executor.results.inputs import fill, given_to, item_texts, results_for, shorten
 from goalwright_executor.results.outcome import Done, Grown, Outcome
 from goalwright_executor.results.task_results import done_among
-from goalwright_planner.plan.changes.sub_goals import joining
-from goalwright_planner.plan.forms.output_schema import canonical
+from goalwright_planner.plan.change import joining
+from goalwright_planner.plan.output_schema import canonical
 from goalwright_planner.plan.references import REFERENCE
 from goalwright_planner.plan.task_id import depth_of, with_parents
 from goalwright_skills.errors import GoalwrightError

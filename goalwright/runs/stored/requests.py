@@ -10,7 +10,7 @@ from goalwright.runs.stored import records
 from goalwright_executor.approvals.approvals import given_to
 from goalwright_executor.approvals.record import ApprovalRecord
 from goalwright_planner.approvals import Answer, ApprovalRequest
-from goalwright_planner.plan.validate import argument_problems
+from goalwright_planner.plan.task_problems import argument_problems
 from goalwright_skills.errors import InputError
 from goalwright_skills.text.plural import counted
 

@@ -24,8 +24,8 @@ from goalwright_planner.small_models.rules import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from goalwright_planner.plan.known import Known
     from goalwright_planner.plan.task import Task
-    from goalwright_planner.plan.validate import Known
     from goalwright_skills.image_file import Image
 
 ATTEMPTS = 3

@@ -12,7 +12,7 @@ from goalwright_planner.decompose.prompt import CUT_OFF, again, below, variables
 from goalwright_planner.events import PlanRefused, PromptMade, Warned
 from goalwright_planner.model import Message, Request
 from goalwright_planner.plan import unused_skills
-from goalwright_planner.plan.changes.change import Change
+from goalwright_planner.plan.change import Change
 from goalwright_planner.reading.change_answer import ChangeReading, change_schema, read_change
 from goalwright_planner.reading.plan_answer import summary
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from goalwright_planner.json_answer import NotJson
 from goalwright_planner.plan.task import Task
-from goalwright_planner.plan.validate import graph_problems, row_problems
+from goalwright_planner.plan.task_problems import row_problems
+from goalwright_planner.plan.validate import graph_problems
 from goalwright_planner.reading.loose_json import unique_keys
 from goalwright_planner.reading.normal_form import may_change_tasks, normal_form
 
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from goalwright_planner.model import OnText
+    from goalwright_planner.plan.known import Known
     from goalwright_planner.plan.plan import Plan
-    from goalwright_planner.plan.validate import Known
 
 _ANSWER = re.compile(r'\s*(?:```(?:json)?\s*)?\{\s*(?:"tasks"\s*:\s*\[\s*\]\s*,\s*)?"answer"\s*:\s*"')
 # Longer than any text before an answer: a reply that has not matched by then is a plan.

@@ -8,14 +8,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from goalwright_planner.plan.references import ITEM, NUMBER, REFERENCE, as_text, json_in, value_at
+from goalwright_planner.plan.references import ITEM, NUMBER, as_text, json_in, value_at
 from goalwright_skills.text.nesting import is_too_deep
 from goalwright_skills.text.shorten import shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable
 
-_EXAMPLE = "such as <<files.output>>"
 _MARK = re.compile(r"\s*(?:[-*+•‣–]|\(?[0-9]{1,4}[.)])\s+(?=\S)")
 _FENCED = re.compile(r"\s*(`{3,}|~{3,})[^\n`]*\n(.*?)\n?[ \t]*\1\s*", re.DOTALL)
 _SENTENCE_END = (".", "!", "?", "…", "。", "！", "？")
@@ -25,7 +24,6 @@ _NEXT_SENTENCE = re.compile(r"(?:\S+\s+){2}\S*[.!?…]\s+[A-Z\u00c0-\u00de]|[。
 _MOST_WORDS = 8
 _LONGEST_LINE = 300
 _SHOWN = 120
-_OF_TASK = re.compile(r"(?:\[[0-9]+\])?\.(?:output|status|count)\b")
 
 
 class NotAList(ValueError):
@@ -101,30 +99,3 @@ def item_values(texts: Iterable[str], item: Any, number: int) -> dict[str, Any]:
     """What each `<<item…>>` in some texts stands for, by its path; MISSING for a field that the item lacks."""
     paths = dict.fromkeys(match["path"] for text in texts for match in ITEM.finditer(text))
     return {path: number if path == NUMBER else value_at(item, path) for path in paths}
-
-
-def faults(row: Mapping[str, Any], texts: Iterable[str], conditions: Iterable[str] = ()) -> Iterator[str]:
-    """What is wrong with how a task goes through a list; `texts` are those of its instruction and arguments.
-
-    Its `conditions` may read the item too.
-    """
-    source = row.get("for_each")
-    used = {match["path"] for text in texts for match in ITEM.finditer(text)}
-    if source is None:
-        read = {match["path"] for text in conditions for match in ITEM.finditer(text)}
-        yield from (f"'{key}' has no effect without 'for_each'" for key in ("width", "first") if row.get(key))
-        if any(not _OF_TASK.match(path) for path in used | read):  # that is what a task `item` has
-            yield "<<item>> stands for an item of 'for_each', which is missing; add it, or leave <<item>> out"
-        return
-    if isinstance(source, str):
-        match = REFERENCE.fullmatch(source.strip())
-        if match is None or not match["part"].startswith("output"):
-            yield f"'for_each' must be one reference {_EXAMPLE}, or a list, not {source!r:.80}"
-    elif not isinstance(source, list | tuple):
-        yield f"'for_each' must be one reference {_EXAMPLE}, or a list"
-    if not used:
-        yield "'for_each' without <<item>>: every item would be told the same; put <<item>> in the instruction"
-    for key in ("width", "first"):
-        value = row.get(key)
-        if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
-            yield f"'{key}' must be a positive integer, not {value!r:.80}"

@@ -15,7 +15,7 @@ from goalwright_planner.plan.task import Task
 from goalwright_planner.plan.task_id import in_round, number_of, parent_of, place_of, round_of, with_parents
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     import networkx as nx
 
@@ -212,6 +212,23 @@ def graph_of(tasks: Sequence[Task]) -> nx.DiGraph[str]:
     parents = ((task.id, parent_of(task.id)) for task in tasks)
     graph.add_edges_from((task_id, parent) for task_id, parent in parents if parent is not None and parent in graph)
     return graph
+
+
+def graph_faults(plan: Plan) -> Iterator[str]:
+    """Every fault of the plan's ids and edges."""
+    import networkx as nx
+
+    names = [task.id for task in plan.tasks]
+    if len(set(names)) < len(names):
+        yield "two tasks of 'plan' have the same id"
+    for task in plan.tasks:
+        yield from (
+            f"task {task.id!r} of 'plan' depends on {before!r}, which is not in it"
+            for before in task.depends_on
+            if before not in plan
+        )
+    if not nx.is_directed_acyclic_graph(plan.graph):
+        yield "the tasks of 'plan' depend on each other in a circle"
 
 
 def _text(text: str | None) -> str | None:

@@ -9,12 +9,11 @@ import msgspec
 from msgspec.structs import replace
 
 from goalwright_planner.plan.conditions import values_in
-from goalwright_planner.plan.forms.result_keys import ResultCheck
 from goalwright_planner.plan.references import Reference, references, renamed
-from goalwright_planner.plan.repeat import PreviousRound, Repeat
 from goalwright_planner.plan.task_id import written_id
 
 ActionType = Literal["skill", "tool", "llm", "goal"]
+GOAL = "goal"
 ACTION_TYPES: tuple[str, ...] = get_args(ActionType)
 _STRUCTS = ("check", "repeat", "previous")
 _OPTIONAL = ("output_schema", "check", "model", "most_tasks", "max_cost", "repeat", "previous")
@@ -24,6 +23,70 @@ class Item(msgspec.Struct, frozen=True):
     """The item that a grown task is for: any JSON value of the list that its parent goes through."""
 
     value: Any
+
+
+class ResultCheck(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A question that another call answers about a task's result; if it does not hold, the task is done again.
+
+    It is done again at most `tries` times. `model` is a name of `[models]` in the settings.
+    """
+
+    ask: str
+    tries: int = 2
+    model: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The check as in the plan's JSON."""
+        return {"ask": self.ask, "tries": self.tries} | ({"model": self.model} if self.model else {})
+
+    @classmethod
+    def from_dict(cls, row: Mapping[str, Any]) -> ResultCheck:
+        """The check in a row of a valid document."""
+        tries = row.get("tries")
+        return cls(row["ask"], 2 if tries is None else tries, row.get("model") or None)
+
+
+class Repeat(msgspec.Struct, frozen=True):
+    """A task is done again until a condition on its own result holds, in `most` rounds at most."""
+
+    until: str | Mapping[str, Any]
+    most: int
+
+    @property
+    def asks(self) -> bool:
+        """Whether a model decides if the task is done again."""
+        return isinstance(self.until, Mapping)
+
+    @property
+    def told(self) -> str:
+        """The condition, or the question in its place, as planned."""
+        return self.until if isinstance(self.until, str) else str(self.until.get("ask", ""))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The rounds as in the plan's JSON."""
+        return {"until": dict(self.until) if isinstance(self.until, Mapping) else self.until, "most": self.most}
+
+    @classmethod
+    def from_dict(cls, row: Mapping[str, Any]) -> Repeat:
+        """The rounds in a row of a valid document."""
+        return cls(row["until"], row["most"])
+
+
+class PreviousRound(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What the round before came to, what must hold, and why a model said that it does not, if one was asked."""
+
+    result: str
+    until: str
+    why: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The round as JSON values."""
+        return {"result": self.result, "until": self.until} | ({"why": self.why} if self.why else {})
+
+    @classmethod
+    def from_dict(cls, row: Mapping[str, Any]) -> PreviousRound:
+        """The round in a row of a valid document."""
+        return cls(row["result"], row["until"], row.get("why", ""))
 
 
 class Task(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -6,71 +6,44 @@ Faults go into the prompt that asks a model again: changing their text breaks st
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from goalwright_planner.plan import conditions, fan_out, repeat
-from goalwright_planner.plan.changes import sub_goals
-from goalwright_planner.plan.forms.output_schema import type_of
-from goalwright_planner.plan.forms.result_keys import field_fault, form_faults
-from goalwright_planner.plan.references import ITEM, REFERENCE, Reference, foreign, references, strings, unreadable
-from goalwright_planner.plan.task import ACTION_TYPES
-from goalwright_planner.plan.task_id import PLANNED
-from goalwright_skills.text.nearest import known_are
-from goalwright_skills.text.nesting import MOST_LEVELS, is_too_deep
-from goalwright_skills.tools.parameter import TYPES, fits
+from goalwright_planner.plan.output_schema import excluded, schema_faults
+from goalwright_planner.plan.references import ITEM, Reference, foreign, references
+from goalwright_planner.plan.task_problems import (
+    all_texts,
+    conditions_of,
+    filled_texts,
+    kind_of,
+    row_problems,
+    unreadable_problems,
+    until_in,
+)
 
 if TYPE_CHECKING:
     import networkx as nx
 
-_READABLE = "write <<id.output>>, <<id.output.field>>, <<id.status>>, <<id.count>>, or <<id[1].output>> for an item"
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """What a plan may use: skills, tools with the JSON schema of their parameters, and at most `max_tasks` tasks.
-
-    While it runs it may grow by `max_grown` tasks in all, with sub-goals `max_depth` deep. `models` are the names by
-    which tasks may choose one. What a plan quotes from `quoted` texts, such as the goal, refers to nothing. `absent`
-    says of further tools why they cannot be used here, `unusable` what is the matter with further skills. `earlier`
-    are tasks of earlier turns of the conversation that have a result, as they are referred to. Where `direct`, there
-    may be an answer instead of a plan.
-    """
-
-    skills: Sequence[str] = ()
-    tools: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    max_tasks: int = 100
-    max_grown: int = 1_000
-    max_depth: int = 2
-    models: Sequence[str] = ()
-    quoted: Sequence[str] = ()
-    absent: Mapping[str, str] = field(default_factory=dict)
-    earlier: Collection[str] = ()
-    direct: bool = False
-    unusable: Mapping[str, str] = field(default_factory=dict)
-
-    def quotes(self, text: str) -> bool:
-        """Whether a text stands in what may be quoted."""
-        return any(text in quoted for quoted in self.quoted)
+    from goalwright_planner.plan.known import Known
 
 
 def problems(document: object, known: Known) -> list[str]:
     """All faults of a plan document, each with a remedy; empty if the plan can be run."""
     if not isinstance(document, Mapping):
-        return [f"the plan must be a JSON object with a 'tasks' list, not {_kind(document)}"]
+        return [f"the plan must be a JSON object with a 'tasks' list, not {kind_of(document)}"]
     faults = [
-        f"'{key}' must be a string or null, not {_kind(document[key])}"
+        f"'{key}' must be a string or null, not {kind_of(document[key])}"
         for key in ("synthesis", "clarification")
         if document.get(key) is not None and not isinstance(document[key], str)
     ]
     if not isinstance(joined := document.get("joined", False), bool):
-        faults.append(f"'joined' must be true or false, not {_kind(joined)}")
+        faults.append(f"'joined' must be true or false, not {kind_of(joined)}")
     rows = document.get("tasks")
     if not rows and isinstance(document.get("clarification"), str) and document["clarification"].strip():
         return faults
     if not isinstance(rows, list):
-        return [*faults, f"'tasks' must be a list of tasks, not {_kind(rows)}"]
+        return [*faults, f"'tasks' must be a list of tasks, not {kind_of(rows)}"]
     if not rows:
         return [*faults, "the plan has no tasks; give at least one, or ask a question in 'clarification'"]
     if len(rows) > known.max_tasks:
@@ -81,141 +54,6 @@ def problems(document: object, known: Known) -> list[str]:
         faults += row_problems(number, row, known)
     whole = [row for row in rows if isinstance(row, Mapping)]
     return [*faults, *graph_problems(whole, known), *synthesis_problems(document.get("synthesis"), whole, known)]
-
-
-def row_problems(number: int, row: object, known: Known) -> Iterator[str]:
-    """What is wrong with one task, whatever the others are."""
-    if not isinstance(row, Mapping):
-        yield f"task number {number} must be an object, not {_kind(row)}"
-        return
-    if is_too_deep(row):
-        yield f"task number {number} is nested more than {MOST_LEVELS} levels deep; make it flatter"
-        return
-    task_id = row.get("id")
-    if task_id in (None, ""):
-        yield f"task number {number} has no 'id'; give each task a short unique one"
-    elif not isinstance(task_id, str):
-        yield f"task number {number}: 'id' must be a string, not {_kind(task_id)}"
-    elif not PLANNED.fullmatch(task_id):
-        yield f"task id {task_id!r} may hold only letters, digits, '_' and '-', 64 at most"
-    label = f"task {task_id!r}" if isinstance(task_id, str) and task_id else f"task number {number}"
-    for key in ("title", "instruction", "name"):
-        if row.get(key) is not None and not isinstance(row[key], str):
-            yield f"{label}: '{key}' must be a string, not {_kind(row[key])}"
-    approval = row.get("needs_approval")
-    if not isinstance(approval, bool | str | None) or (isinstance(approval, str) and not approval.strip()):
-        actual = "an empty string" if isinstance(approval, str) else _kind(approval)
-        yield f"{label}: 'needs_approval' must be true, false or a question to a person, not {actual}"
-    yield from (f"{label}: {fault}" for fault in _dependency_problems(row.get("depends_on")))
-    yield from (f"{label}: {fault}" for fault in _action_problems(row, known))
-    texts = list(strings((row.get("instruction"), row.get("arguments"))))
-    yield from (f"{label}: {fault}" for fault in fan_out.faults(row, texts, _condition_texts(row)))
-    yield from (f"{label}: {fault}" for fault in conditions.faults(row.get("when")))
-    yield from (f"{label}: {fault}" for fault in repeat.faults(row))
-    yield from (f"{label}: {fault}" for fault in form_faults(row, known.models))
-    yield from (f"{label}: {fault}" for fault in sub_goals.faults(row, known.max_depth))
-    yield from (f"{label} refers to {fault}" for fault in _unreadable((row.get("title"), *_texts(row)), known))
-    if isinstance(row.get("title"), str) and (given := next(references(row["title"]), None)) is not None:
-        yield f"{label} refers to {given} in its 'title', which is not filled in; leave that out"
-
-
-def _dependency_problems(value: object) -> Iterator[str]:
-    if value is not None and not isinstance(value, list):
-        yield f"'depends_on' must be a list of task ids, not {_kind(value)}"
-    elif value and not all(isinstance(item, str) for item in value):
-        yield "'depends_on' must hold task ids as strings only"
-
-
-def _action_problems(row: Mapping[str, Any], known: Known) -> Iterator[str]:
-    action, name = row.get("action_type"), row.get("name")
-    if action not in ACTION_TYPES:
-        actual = "is missing" if action is None else f"is {action!r}"
-        yield f"'action_type' {actual}; it must be one of {', '.join(ACTION_TYPES)}"
-        return
-    arguments = row.get("arguments")
-    if action == "tool":
-        yield from _tool_problems(name, arguments, known, in_items=row.get("for_each") is not None)
-        return
-    if action == "skill" and not (isinstance(name, str) and name):
-        yield f"a skill task needs 'name', the skill's; {known_are('', known.skills)}"
-    elif action == "skill" and name not in known.skills:
-        remedy = "it is a tool: use action_type 'tool'" if name in known.tools else known_are(name, known.skills)
-        why = known.unusable.get(str(name))
-        yield f"the skill {name!r} is {why}; {remedy}" if why else f"there is no skill {name!r}; {remedy}"
-    if arguments and not isinstance(arguments, str) and action == "skill":
-        yield f"'arguments' of a skill task must be a string, not {_kind(arguments)}"
-
-
-def _tool_problems(name: object, arguments: object, known: Known, *, in_items: bool) -> Iterator[str]:
-    if not (isinstance(name, str) and name):
-        yield f"a tool task needs 'name', the tool's; {known_are('', list(known.tools))}"
-        return
-    if name not in known.tools:
-        if name in known.absent:
-            yield f"the tool {name!r} cannot be used: {known.absent[name]}"
-        elif name in known.skills:
-            yield f"there is no tool {name!r}; it is a skill: use action_type 'skill'"
-        else:
-            yield f"there is no tool {name!r}; {known_are(name, list(known.tools))}"
-    if arguments and not isinstance(arguments, Mapping):
-        yield f"'arguments' of a tool task must be an object, not {_kind(arguments)}"
-    elif name in known.tools:
-        given = arguments if isinstance(arguments, Mapping) else {}
-        faults = argument_problems(given, known.tools[name], in_items=in_items)
-        yield from (f"tool {name!r} {fault}" for fault in faults)
-
-
-def argument_problems(given: Mapping[str, Any], schema: Mapping[str, Any], *, in_items: bool = False) -> Iterator[str]:
-    """What the call itself would be refused for; null counts as left out, as in the call."""
-    properties = schema.get("properties", {})
-    # An upstream result, or an item, is known to the run alone.
-    patterns = [REFERENCE, *([ITEM] if in_items else [])]
-    for missing in (key for key in schema.get("required", ()) if given.get(key) is None):
-        yield f"needs the argument {missing!r}"
-    for key, value in given.items():
-        if key not in properties:
-            yield f"has no argument {key!r}; {known_are(str(key), list(properties))}"
-        elif value is not None and not (isinstance(value, str) and any(pattern.search(value) for pattern in patterns)):
-            yield from (f"takes {wanted} as {key!r}, not {value!r:.80}" for wanted in _unmet(value, properties[key]))
-
-
-def _unmet(value: object, schema: Mapping[str, Any]) -> Iterator[str]:
-    """What a value should be and is not, by its type and choices; the tool checks the rest of its schema."""
-    wanted, choices = schema.get("type"), schema.get("enum")
-    if wanted in TYPES and not fits(value, wanted):
-        yield f"{'an' if wanted[0] in 'aio' else 'a'} {wanted}"
-    elif isinstance(choices, list) and value not in choices:
-        yield f"one of {', '.join(map(repr, choices))}"
-
-
-def _texts(row: Mapping[str, Any]) -> tuple[object, ...]:
-    """The texts of a task in which references are filled."""
-    asked = (condition.get("ask") for condition in _conditions(row) if isinstance(condition, Mapping))
-    return (*_told_texts(row), *asked)
-
-
-def _told_texts(row: Mapping[str, Any]) -> tuple[object, ...]:
-    """Those that it is told with, where a reference that cannot be read is missed."""
-    check = row.get("check")
-    asked = check.get("ask") if isinstance(check, Mapping) else None
-    return row.get("instruction"), row.get("arguments"), asked, row.get("needs_approval")
-
-
-def _conditions(row: Mapping[str, Any]) -> tuple[object, object]:
-    """What decides whether it runs, and what ends its rounds."""
-    return row.get("when"), repeat.until_in(row)
-
-
-def _condition_texts(row: Mapping[str, Any]) -> list[str]:
-    """The conditions of a task, or the questions in their place."""
-    texts = (one.get("ask") if isinstance(one, Mapping) else one for one in _conditions(row))
-    return [text for text in texts if isinstance(text, str)]
-
-
-def _unreadable(texts: object, known: Known) -> Iterator[str]:
-    for text in dict.fromkeys(unreadable(texts)):
-        if not known.quotes(text):
-            yield f"{text}, which cannot be read; {_READABLE}"
 
 
 def graph_problems(rows: Sequence[Mapping[str, Any]], known: Known) -> Iterator[str]:
@@ -249,7 +87,7 @@ def graph_problems(rows: Sequence[Mapping[str, Any]], known: Known) -> Iterator[
     by_id = {row["id"]: row for row in rows}
     for row in rows:
         yield from _reference_problems(row, graph, by_id, known)
-        for text, name in dict.fromkeys(foreign(_texts(row), by_id)):
+        for text, name in dict.fromkeys(foreign(all_texts(row), by_id)):
             if not known.quotes(text):
                 yield f"task {row['id']!r} refers to {text}, which stays text; write <<{name}.output>>"
 
@@ -259,7 +97,7 @@ def synthesis_problems(synthesis: object, rows: Sequence[Mapping[str, Any]], kno
     if not isinstance(synthesis, str):
         return
     by_id = {row["id"]: row for row in rows if isinstance(row.get("id"), str)}
-    for fault in _unreadable(synthesis, known):
+    for fault in unreadable_problems(synthesis, known):
         yield f"'synthesis' refers to {fault}"
     if ITEM.search(synthesis) and "item" not in by_id:
         yield "'synthesis' refers to <<item>>, which stands for an item of 'for_each'; name a task instead"
@@ -309,7 +147,7 @@ def _reference_problems(
 def _own_problems(row: Mapping[str, Any]) -> Iterator[str]:
     """What is wrong with the fields of its own result that end a task's rounds."""
     one_round = {key: value for key, value in row.items() if key != "for_each"}  # each item has rounds of its own
-    for reference in dict.fromkeys(filter(_is_own(row), references(repeat.until_in(row)))):
+    for reference in dict.fromkeys(filter(_is_own(row), references(until_in(row)))):
         if (why := field_fault(reference, one_round, needs_form=False)) is not None:
             yield f"task {row['id']!r} refers to {reference}, {why}"
 
@@ -323,8 +161,8 @@ def _referred(row: Mapping[str, Any]) -> dict[str, tuple[Reference, bool]]:
 
     What ends its rounds may refer to its own result.
     """
-    source, is_own, (when, until) = row.get("for_each"), _is_own(row), _conditions(row)
-    referred = {str(reference): (reference, True) for reference in references(_told_texts(row))}
+    source, is_own, (when, until) = row.get("for_each"), _is_own(row), conditions_of(row)
+    referred = {str(reference): (reference, True) for reference in references(filled_texts(row))}
     read = [*references(when), *(one for one in references(until) if not is_own(one))]
     referred |= {str(one): (one, False) for one in read if str(one) not in referred}
     if source is not None:  # <<item.output>> is a field of the item
@@ -355,5 +193,38 @@ def _some(ids: Sequence[str]) -> str:
     return ", ".join(ids[:30]) + (f" and {len(ids) - 30} more" if len(ids) > 30 else "")
 
 
-def _kind(value: object) -> str:
-    return type_of(value, "a list")
+def field_fault(reference: Reference, row: Mapping[str, Any], *, needs_form: bool = True) -> str | None:
+    """Why the result of a task cannot have the field that a reference names; None if it may.
+
+    Without a schema a result may be JSON all the same, unless it is the joined text of a list's items. A reference that
+    `needs_form` is filled in, and cannot be empty; a condition reads whatever there is.
+    """
+    schema, many = row.get("output_schema"), row.get("for_each") is not None
+    if reference.item is not None:
+        if (why := _item_fault(reference, row)) is not None:
+            return why
+        many = False
+    if not reference.path:
+        return None
+    if schema is None and needs_form and many:
+        whole = f"<<{reference.of}.output>>"
+        return f"but {reference.id!r} has no output_schema; give it one with that field, or write {whole}"
+    if not isinstance(schema, Mapping) or next(schema_faults(schema), None) is not None:
+        return None  # of the schema, a fault of its own
+    # The output of a task for each item is the list of their outputs.
+    why = excluded({"type": "array", "items": schema} if many else schema, reference.path)
+    return None if why is None else f"but in the output_schema of {reference.id!r} {why}"
+
+
+def _item_fault(reference: Reference, row: Mapping[str, Any]) -> str | None:
+    """Why a task cannot have the item that a reference names; None if it may."""
+    source, first = row.get("for_each"), row.get("first")
+    if source is None:
+        return (
+            f"but {reference.id!r} has no for_each, so it has no items; write <<{reference.id}.output[0]>> for a value"
+        )
+    counts = [len(source)] if isinstance(source, list | tuple) else []
+    counts += [first] if isinstance(first, int) else []
+    if counts and reference.item is not None and reference.item > min(counts):
+        return f"but {reference.id!r} has {min(counts)} items, and the first is [1]"
+    return None

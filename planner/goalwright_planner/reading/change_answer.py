@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 from goalwright_planner.json_answer import NotJson
 from goalwright_planner.plan import unused_skills
-from goalwright_planner.plan.changes.change import Change, problems
+from goalwright_planner.plan.change import Change, problems
 from goalwright_planner.plan.task import ACTION_TYPES, Task
 from goalwright_planner.plan.task_id import parent_of
-from goalwright_planner.plan.validate import row_problems
+from goalwright_planner.plan.task_problems import row_problems
 from goalwright_planner.reading.normal_form import normal_form, unwrapped
 from goalwright_planner.reading.plan_answer import faults_beside, find
-from goalwright_planner.reading.schema import UNUSED, plan_schema
+from goalwright_planner.reading.shape import UNUSED, plan_schema
 from goalwright_skills.text.nesting import is_too_deep
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from goalwright_planner.plan.known import Known
     from goalwright_planner.plan.plan import Plan
-    from goalwright_planner.plan.validate import Known
 
 _KEYS = ("add", "drop", "rewire", "synthesis", "give_up", unused_skills.KEY)
 _DECIDING = ("add", "drop", "rewire", "give_up")

@@ -19,7 +19,7 @@ from goalwright_skills.text.nesting import MOST_LEVELS, is_too_deep
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from goalwright_planner.plan.validate import Known
+    from goalwright_planner.plan.known import Known
     from goalwright_planner.reading.shape import PlanShape
 
 _TOOL_CALL = re.compile(r"<(tool_call|function_call)>\s*(.*?)\s*</\1>", re.DOTALL)

@@ -13,9 +13,8 @@ from goalwright_executor.stores.row import VERSION, Row
 from goalwright_planner import events
 from goalwright_planner.events import ApprovalAsked, ApprovalGiven, ToolStarted, decode, to_dict
 from goalwright_planner.model import Message, Reply, ToolCall, Usage
-from goalwright_planner.plan.forms.result_keys import ResultCheck
 from goalwright_planner.plan.plan import Plan
-from goalwright_planner.plan.task import Item, Task
+from goalwright_planner.plan.task import Item, ResultCheck, Task
 from goalwright_skills.errors import InputError
 from goalwright_skills.image_file import Image
 from goalwright_skills.selection.detector import Selection

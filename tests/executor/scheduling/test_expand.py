@@ -17,10 +17,10 @@ from goalwright_executor.results.outcome import Done, Failed, Grown, Outcome
 from goalwright_executor.scheduling.attempt import ScheduleLimits
 from goalwright_executor.scheduling.expand import CurrentPlan, FanOut, SetLimits
 from goalwright_planner.events import PlanChanged, PlanMade, TaskFinished, TaskReused, TaskStarted, Warned
+from goalwright_planner.plan.known import Known
 from goalwright_planner.plan.plan import Plan
 from goalwright_planner.plan.task import Item, Task
 from goalwright_planner.plan.task_id import parent_of
-from goalwright_planner.plan.validate import Known
 from goalwright_skills.errors import GoalwrightError
 from tests.executor.scheduling.run_plan import run_plan
 from tests.fakes import Recorder

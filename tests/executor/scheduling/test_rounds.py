@@ -9,10 +9,9 @@ from goalwright_executor.history.run_history import RunHistory
 from goalwright_executor.results.memo import Memo
 from goalwright_executor.scheduling.expand import CurrentPlan, FanOut, SetLimits
 from goalwright_planner.events import PlanChanged, PlanMade, TaskFinished
+from goalwright_planner.plan.known import Known
 from goalwright_planner.plan.plan import Plan
-from goalwright_planner.plan.repeat import PreviousRound, Repeat
-from goalwright_planner.plan.task import Task
-from goalwright_planner.plan.validate import Known
+from goalwright_planner.plan.task import PreviousRound, Repeat, Task
 from tests.fakes import Recorder
 
 LOOP = Task("loop", "llm", repeat=Repeat("<<loop.output>> is empty", 9))

@@ -10,8 +10,8 @@ from goalwright.runs.runtime import Goalwright
 from goalwright.settings.settings import Settings
 from goalwright_planner.errors import RequestRefused
 from goalwright_planner.model import Reply, Request
+from goalwright_planner.plan.known import Known
 from goalwright_planner.plan.plan import Plan
-from goalwright_planner.plan.validate import Known
 from goalwright_planner.reading.plan_answer import read_plan
 from tests.fakes import Recorder, ScriptedModel
 

@@ -29,8 +29,8 @@ from goalwright.traces.strict_replay import strict
 from goalwright.traces.timeline import timeline
 from goalwright_executor.journal import trace_file
 from goalwright_planner.events import PlanChanged, PlanMade, TaskFinished, TaskReused, TaskStarted
+from goalwright_planner.plan.known import Known
 from goalwright_planner.plan.task import Item, Task
-from goalwright_planner.plan.validate import Known
 from tests.conftest import add_skill
 from tests.fakes import ScriptedModel
 from tests.goalwright.recorded import replayed, rows

@@ -23,8 +23,8 @@ from goalwright_planner.events import (
     TaskFinished,
     Warned,
 )
+from goalwright_planner.plan.known import Known
 from goalwright_planner.plan.plan import Plan
-from goalwright_planner.plan.validate import Known
 from goalwright_planner.prompting.profile import profile_of
 from goalwright_planner.prompting.prompts import Prompts
 from tests.conftest import add_skill

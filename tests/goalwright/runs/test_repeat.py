@@ -24,8 +24,8 @@ from goalwright_executor.journal import trace_file
 from goalwright_planner.approvals import Answer
 from goalwright_planner.events import ConditionChecked, PlanChanged, Warned
 from goalwright_planner.model import Reply
+from goalwright_planner.plan.known import Known
 from goalwright_planner.plan.plan import Plan
-from goalwright_planner.plan.validate import Known
 from goalwright_skills.errors import InputError
 from tests.conftest import add_skill
 from tests.fakes import ScriptedModel

@@ -12,7 +12,7 @@ from goalwright_planner.decompose.judging import PlanJudge
 from goalwright_planner.decompose.prompt import messages
 from goalwright_planner.events import PlanMade
 from goalwright_planner.model import Reply, ToolSpec
-from goalwright_planner.plan.validate import Known
+from goalwright_planner.plan.known import Known
 from goalwright_planner.prompting.profile import FULL, profiles
 from goalwright_planner.prompting.prompts import Prompts
 from goalwright_skills.discovery.listing import render

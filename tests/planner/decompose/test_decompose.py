@@ -12,7 +12,7 @@ from goalwright_planner.decompose.prompt import messages
 from goalwright_planner.errors import PlanError
 from goalwright_planner.events import PlanMade, PlanRefused, PromptMade
 from goalwright_planner.model import Reply
-from goalwright_planner.plan.validate import Known
+from goalwright_planner.plan.known import Known
 from goalwright_planner.prompting.prompts import Prompts
 from tests.fakes import Recorder, ScriptedModel, saying
 

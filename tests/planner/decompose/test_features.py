@@ -11,15 +11,14 @@ import pytest
 from goalwright_planner.decompose.brief import Brief
 from goalwright_planner.decompose.prompt import messages
 from goalwright_planner.decompose.replan import Situation, variables
+from goalwright_planner.plan.known import Known
 from goalwright_planner.plan.plan import Plan
-from goalwright_planner.plan.repeat import Repeat
-from goalwright_planner.plan.task import Task
-from goalwright_planner.plan.validate import Known, row_problems
+from goalwright_planner.plan.task import Repeat, Task
+from goalwright_planner.plan.task_problems import row_problems
 from goalwright_planner.prompting.profile import profile_of
 from goalwright_planner.prompting.prompts import Prompts
 from goalwright_planner.reading.change_answer import change_schema
-from goalwright_planner.reading.schema import plan_schema
-from goalwright_planner.reading.shape import AskedPlan
+from goalwright_planner.reading.shape import AskedPlan, plan_schema
 
 FEATURES = ("for_each", "when", "needs_approval", "output_schema", "check", "model")
 

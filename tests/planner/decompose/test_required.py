@@ -13,7 +13,7 @@ from goalwright_planner.decompose.decompose import decompose
 from goalwright_planner.decompose.required import Unused
 from goalwright_planner.errors import PlanError, SkillNotUsed
 from goalwright_planner.events import PlanMade, PlanRefused
-from goalwright_planner.plan.validate import Known
+from goalwright_planner.plan.known import Known
 from goalwright_planner.prompting.profile import FULL
 from goalwright_planner.prompting.prompts import Prompts
 from tests.fakes import Recorder, ScriptedModel, saying

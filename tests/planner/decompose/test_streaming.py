@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from goalwright_planner.decompose.streaming import EarlyReader, PartialPlan
+from goalwright_planner.plan.known import Known
 from goalwright_planner.plan.task import Task
-from goalwright_planner.plan.validate import Known
 
 
 def llm(name: str, *before: str, **more: Any) -> dict[str, Any]:

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goalwright_planner.plan.fan_out import NotAList, heading, item_values, read_list
+from goalwright_planner.plan.known import Known
 from goalwright_planner.plan.references import MISSING
-from goalwright_planner.plan.validate import Known, problems
+from goalwright_planner.plan.validate import problems
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goalwright_planner.plan.forms.result_keys import ResultCheck
 from goalwright_planner.plan.references import REFERENCE, Reference, field_of, references, spelled
-from goalwright_planner.plan.task import Task
+from goalwright_planner.plan.task import ResultCheck, Task
 
 
 @pytest.mark.parametrize(

@@ -7,15 +7,14 @@ from typing import Any
 
 import pytest
 
-from goalwright_planner.plan.changes.change import Change
-from goalwright_planner.plan.changes.change import problems as change_problems
-from goalwright_planner.plan.forms.result_keys import ResultCheck
+from goalwright_planner.plan.change import Change
+from goalwright_planner.plan.change import problems as change_problems
+from goalwright_planner.plan.known import Known
 from goalwright_planner.plan.plan import Plan
-from goalwright_planner.plan.task import Task
-from goalwright_planner.plan.validate import Known, problems
+from goalwright_planner.plan.task import ResultCheck, Task
+from goalwright_planner.plan.validate import problems
 from goalwright_planner.reading.plan_answer import read_plan
-from goalwright_planner.reading.schema import plan_schema
-from goalwright_planner.reading.shape import SHAPES, AskedPlan
+from goalwright_planner.reading.shape import SHAPES, AskedPlan, plan_schema
 
 PARAMETERS = {"type": "object", "properties": {"n": {"type": "integer"}, "text": {"type": "string"}}}
 KNOWN = Known(["writing"], {"count_words": PARAMETERS}, 10, models=("fast", "strong"))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goalwright_planner.plan.forms.output_schema import KEYWORDS, canonical, excluded, schema_faults, value_faults
+from goalwright_planner.plan.output_schema import KEYWORDS, canonical, excluded, schema_faults, value_faults
 
 ROWS = {
     "type": "object",

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from goalwright_planner.plan.known import Known
 from goalwright_planner.plan.plan import Plan
-from goalwright_planner.plan.validate import Known
 from goalwright_planner.reading.plan_answer import read_plan
 
 IS_GOOD = '<<draft.output>> contains "good"'

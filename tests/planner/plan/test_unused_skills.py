@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from goalwright.runs.plans import plan_file
+from goalwright_planner.plan.known import Known
 from goalwright_planner.plan.plan import Plan
 from goalwright_planner.plan.unused_skills import DROPPED, left_out, unknown_names, warnings
-from goalwright_planner.plan.validate import Known
 from goalwright_planner.reading.plan_answer import read_plan
 
 TASK = {"id": "a", "action_type": "llm", "instruction": "do a", "depends_on": []}

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goalwright_planner.plan.validate import Known, problems
+from goalwright_planner.plan.known import Known
+from goalwright_planner.plan.validate import problems
 from tests.plans import plans
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from goalwright_planner.plan.validate import Known, problems
+from goalwright_planner.plan.known import Known
+from goalwright_planner.plan.validate import problems
 from goalwright_planner.reading.plan_answer import read_plan
 
 TOOL = {

@@ -11,7 +11,8 @@ from goalwright_planner.decompose.brief import Brief
 from goalwright_planner.decompose.decompose import decompose
 from goalwright_planner.decompose.prompt import messages
 from goalwright_planner.events import PlanMade, Warned
-from goalwright_planner.plan.validate import Known, problems
+from goalwright_planner.plan.known import Known
+from goalwright_planner.plan.validate import problems
 from goalwright_planner.prompting.profile import FULL, profile_of, profiles
 from goalwright_planner.prompting.prompts import Prompts
 from goalwright_planner.reading.shape import SHAPES, AskedPlan, listed

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from goalwright_planner.decompose.brief import Brief
 from goalwright_planner.decompose.prompt import variables_of
 from goalwright_planner.errors import TemplateError
-from goalwright_planner.plan.validate import Known
+from goalwright_planner.plan.known import Known
 from goalwright_planner.prompting.prompts import SEED, Prompts
 from goalwright_skills.image_file import Image
 

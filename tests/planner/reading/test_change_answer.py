@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from goalwright_planner.plan.known import Known
 from goalwright_planner.plan.plan import Plan
 from goalwright_planner.plan.task import Task
-from goalwright_planner.plan.validate import Known
 from goalwright_planner.reading.change_answer import change_schema, read_change
 
 PLAN = Plan((Task("a", "llm"), Task("b", "llm", depends_on=("a",)), Task("c", "llm", depends_on=("b",))))

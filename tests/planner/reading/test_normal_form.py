@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goalwright_planner.json_answer import NotJson
+from goalwright_planner.plan.known import Known
 from goalwright_planner.plan.plan import Plan
-from goalwright_planner.plan.validate import Known
 from goalwright_planner.reading.plan_answer import Reading, read_answer, read_plan
 from goalwright_planner.reading.shape import SHAPES
 

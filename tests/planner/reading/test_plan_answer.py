@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goalwright_planner.json_answer import NotJson
+from goalwright_planner.plan.known import Known
 from goalwright_planner.plan.plan import Plan
-from goalwright_planner.plan.validate import Known
 from goalwright_planner.reading.change_answer import ChangeReading, read_change
 from goalwright_planner.reading.normal_form import normal_form
 from goalwright_planner.reading.plan_answer import find, read_answer, read_plan

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from goalwright_planner.plan.known import Known
 from goalwright_planner.plan.plan import Plan
 from goalwright_planner.plan.task import Task
-from goalwright_planner.plan.validate import Known, problems
+from goalwright_planner.plan.validate import problems
 from goalwright_planner.small_models.completion import completed
 from goalwright_planner.small_models.coverage import missing
 from goalwright_planner.small_models.rules import PlannedGoal

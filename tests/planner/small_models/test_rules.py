@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from goalwright_planner.plan.validate import Known, problems
+from goalwright_planner.plan.known import Known
+from goalwright_planner.plan.validate import problems
 from goalwright_planner.prompting.profile import FULL, profile_of, profiles
 from goalwright_planner.small_models.rules import PlannedGoal, plan_by_rule
 

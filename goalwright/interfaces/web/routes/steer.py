@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from goalwright.runs.stop import Stop
     from goalwright_executor.history.result import Result
     from goalwright_planner.events import Record
+    from goalwright_planner.plan.known import Known
     from goalwright_planner.plan.plan import Plan
-    from goalwright_planner.plan.validate import Known
 
 # What a request for a goal may have.
 GOAL_KEYS = ("goal", "files", "skills", "answers", "plan", "settings", "parent")

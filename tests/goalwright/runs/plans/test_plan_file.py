@@ -9,9 +9,9 @@ import yaml
 from hypothesis import given, settings
 
 from goalwright.runs.plans import plan_file
+from goalwright_planner.plan.known import Known
 from goalwright_planner.plan.plan import Plan
 from goalwright_planner.plan.task import Task
-from goalwright_planner.plan.validate import Known
 from goalwright_skills.errors import InputError
 from tests.hostile_yaml import multiplied
 from tests.plans import plans

@@ -17,7 +17,7 @@ from goalwright.runs.recipes.parameters import (
 )
 from goalwright.runs.recipes.plan_texts import filled
 from goalwright.runs.recipes.recipe import RecipeValueError, number_in
-from goalwright_planner.plan.validate import Known
+from goalwright_planner.plan.known import Known
 
 GOAL = "Rewrite notes.md until it has fewer than 100 words"
 

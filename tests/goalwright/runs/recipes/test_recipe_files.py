@@ -11,7 +11,7 @@ from goalwright.runs.recipes import recipe_files
 from goalwright.runs.recipes.check import filled_plan
 from goalwright.runs.recipes.plan_texts import filled
 from goalwright.runs.recipes.recipe import NoRecipe, Recipe, RecipeParameter, RecipeValueError, SkillHash
-from goalwright_planner.plan.validate import Known
+from goalwright_planner.plan.known import Known
 from goalwright_skills.errors import InputError
 
 if TYPE_CHECKING:

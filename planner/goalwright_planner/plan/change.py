@@ -8,15 +8,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from goalwright_planner.plan.task_id import MAX_LENGTH, depth_of, parent_of
-from goalwright_planner.plan.validate import graph_problems, row_problems, synthesis_problems
+from msgspec.structs import replace
+
+from goalwright_planner.plan.plan import Plan
+from goalwright_planner.plan.references import renamed
+from goalwright_planner.plan.task_id import MAX_LENGTH, depth_of, parent_of, root_of, sub_task_id
+from goalwright_planner.plan.task_problems import row_problems
+from goalwright_planner.plan.validate import graph_problems, synthesis_problems
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from goalwright_planner.plan.plan import Plan
+    from goalwright_planner.plan.known import Known
     from goalwright_planner.plan.task import Task
-    from goalwright_planner.plan.validate import Known
 
 
 _MAY_GROW = "the plan may grow by"
@@ -79,6 +83,35 @@ def walls(added: Sequence[Task], plan: Plan, known: Known) -> Iterator[str]:
 def is_growth_fault(fault: str) -> bool:
     """Whether a fault is the limit on growth in all, which depends on which tasks grew first."""
     return fault.startswith(_MAY_GROW)
+
+
+def parts_in(tasks: Iterable[Task], of: str | None = None) -> tuple[Task, ...]:
+    """The tasks that grew, all of them or those of one task."""
+    grown = (task for task in tasks if parent_of(task.id) is not None)
+    return tuple(task for task in grown if of is None or root_of(task.id) == of)
+
+
+def with_parts(plan: Plan, early: Iterable[Task]) -> Plan:
+    """A plan that was accepted, with what its tasks have grown into already."""
+    parts = tuple(part for part in parts_in(early) if root_of(part.id) in plan)
+    return plan.with_tasks((*plan.tasks, *parts), grown=len(parts)) if parts else plan
+
+
+def joining(task: Task, plan: Plan, results: Collection[str]) -> Plan:
+    """The plan of a goal as a part of the run's: with other ids, its first tasks after what the goal waited for.
+
+    Where the goal is repeated, its first tasks are shown what the round before came to; `results` have ended well.
+    """
+    names = {part.id: sub_task_id(task.id, part.id) for part in plan.tasks}
+    before = tuple(name for name in task.depends_on if name in results)
+
+    def joined(part: Task) -> Task:
+        renamed = part.rewired(names).renamed(names[part.id])
+        if renamed.depends_on:
+            return renamed
+        return replace(renamed, depends_on=before, previous=task.previous if part.action_type != "tool" else None)
+
+    return Plan(tuple(map(joined, plan.tasks)), renamed(plan.synthesis, names), joined=plan.joined)
 
 
 def _rows(change: Change, after: Plan) -> list[dict[str, Any]]:

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from goalwright_planner.plan.changes.sub_goals import joining
+from goalwright_planner.plan.change import joining
+from goalwright_planner.plan.known import Known
 from goalwright_planner.plan.plan import Plan
 from goalwright_planner.plan.task import Task
-from goalwright_planner.plan.validate import Known, problems
+from goalwright_planner.plan.validate import problems
 
 
 def faults(row: dict[str, Any], *, max_depth: int = 2) -> list[str]:

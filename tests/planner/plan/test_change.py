@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goalwright_planner.plan.changes.change import Change, problems
+from goalwright_planner.plan.change import Change, problems
+from goalwright_planner.plan.known import Known
 from goalwright_planner.plan.plan import Plan
 from goalwright_planner.plan.task import Task
-from goalwright_planner.plan.validate import Known
 from tests.plans import plans
 
 PLAN = Plan(
