@@ -90,7 +90,7 @@ class ConditionCheck:
             value: _of_item(task, value) if _is_of_item(task, value) else self._value(value, outcomes)
             for value in conditions.values_in(condition)
         }
-        if faults := list(conditions.faults(condition, key)):  # a plan is checked, but a record may be a stranger's
+        if faults := list(conditions.problems(condition, key)):  # a plan is checked, but a record may be a stranger's
             raise GoalwrightError("; ".join(faults))
         if isinstance(condition, str):
             holds = evaluate(conditions.parse(condition), values.__getitem__)

@@ -18,7 +18,7 @@ from goalwright_planner.plan.references import ITEM, REFERENCE, reference_of, sp
 from goalwright_planner.plan.task_id import item_id
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from goalwright_planner.plan.references import Reference
 
@@ -121,6 +121,22 @@ def values_in(when: object) -> list[ValueOf]:
     text = when.get("ask") if isinstance(when, Mapping) else when
     found = map(_value_in, _VALUE.findall(text)) if isinstance(text, str) and "<<" in text else ()
     return list(dict.fromkeys(value for value in found if value is not None))
+
+
+def problems(when: object, key: str = "when") -> Iterator[str]:
+    """What is wrong with a condition of a task, its `when` or that of another key, whatever the other tasks are."""
+    match when:
+        case None:
+            return
+        case str():
+            try:
+                parse(when)
+            except ConditionError as error:
+                yield f"'{key}' is not a condition: {error}"
+        case {"ask": str(question), **more} if question.strip() and not more:
+            return
+        case _:
+            yield f'\'{key}\' must be a condition as text, or a question to a model as {{"ask": "…"}}'
 
 
 def value_of(reference: Reference) -> ValueOf:

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from goalwright_planner.plan import conditions
-from goalwright_planner.plan.conditions import ConditionError
 from goalwright_planner.plan.output_schema import schema_faults, short, type_of
 from goalwright_planner.plan.references import ITEM, REFERENCE, references, strings, unreadable
 from goalwright_planner.plan.task import ACTION_TYPES
@@ -58,7 +57,7 @@ def row_problems(number: int, row: object, known: Known) -> Iterator[str]:
     yield from (f"{label}: {fault}" for fault in _action_problems(row, known))
     texts = list(strings((row.get("instruction"), row.get("arguments"))))
     yield from (f"{label}: {fault}" for fault in _list_problems(row, texts, _condition_texts(row)))
-    yield from (f"{label}: {fault}" for fault in condition_problems(row.get("when")))
+    yield from (f"{label}: {fault}" for fault in conditions.problems(row.get("when")))
     yield from (f"{label}: {fault}" for fault in _repeat_problems(row))
     yield from (f"{label}: {fault}" for fault in _result_problems(row, known.models))
     yield from (f"{label}: {fault}" for fault in _goal_problems(row, known.max_depth))
@@ -167,22 +166,6 @@ def _list_problems(
             yield f"'{key}' must be a positive integer, not {value!r:.80}"
 
 
-def condition_problems(when: object, key: str = "when") -> Iterator[str]:
-    """What is wrong with a condition of a task, its `when` or that of another key, whatever the other tasks are."""
-    match when:
-        case None:
-            return
-        case str():
-            try:
-                conditions.parse(when)
-            except ConditionError as error:
-                yield f"'{key}' is not a condition: {error}"
-        case {"ask": str(question), **more} if question.strip() and not more:
-            return
-        case _:
-            yield f'\'{key}\' must be a condition as text, or a question to a model as {{"ask": "…"}}'
-
-
 def _repeat_problems(row: Mapping[str, Any]) -> Iterator[str]:
     """What is wrong with how a task is repeated, whatever the other tasks are."""
     repeat, own = row.get("repeat"), row.get("id")
@@ -202,7 +185,7 @@ def _repeat_problems(row: Mapping[str, Any]) -> Iterator[str]:
     if until is None:
         yield f"'repeat' needs 'until', the condition that ends the rounds, such as {_REPEAT_EXAMPLE}"
         return
-    broken = list(condition_problems(until, "repeat.until"))
+    broken = list(conditions.problems(until, "repeat.until"))
     yield from broken
     if broken or not isinstance(own, str):
         return

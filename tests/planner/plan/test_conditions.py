@@ -19,9 +19,9 @@ from goalwright_planner.plan.conditions import (
     Negation,
     ValueOf,
     parse,
+    problems,
     values_in,
 )
-from goalwright_planner.plan.task_problems import condition_problems
 
 A = ValueOf("a", "output")
 ONE = Constant(Decimal(1))
@@ -115,7 +115,7 @@ def test_a_fault_names_its_column(text: str, fault: str) -> None:
     with pytest.raises(ConditionError) as caught:
         parse(text)
     assert str(caught.value) == fault
-    assert list(condition_problems(text)) == [f"'when' is not a condition: {fault}"]
+    assert list(problems(text)) == [f"'when' is not a condition: {fault}"]
 
 
 @given(st.text(max_size=LONGEST))
@@ -123,7 +123,7 @@ def test_any_text_is_a_condition_or_a_fault(text: str) -> None:
     try:
         parse(text)
     except ConditionError:
-        assert list(condition_problems(text))
+        assert list(problems(text))
 
 
 @given(st.lists(st.sampled_from(["(", ")", "not", "and", "or", "1", "==", "<<a.output>>", "is", "empty", '"x"', "<<"])))
@@ -132,21 +132,19 @@ def test_any_order_of_its_words_is_a_condition_or_a_fault(words: list[str]) -> N
     try:
         assert parse(text) is not None
     except ConditionError:
-        assert "column" in next(condition_problems(text))
+        assert "column" in next(problems(text))
 
 
 @pytest.mark.parametrize("when", [None, {"ask": "Does it name a person: <<a.output>>?"}, "1 == 1"])
 def test_a_condition_a_question_and_nothing_have_no_faults(when: Any) -> None:
-    assert list(condition_problems(when)) == []
+    assert list(problems(when)) == []
 
 
 @pytest.mark.parametrize(
     "when", [7, True, [], {}, {"ask": ""}, {"ask": 7}, {"ask": "x", "model": "y"}, {"question": "x"}]
 )
 def test_anything_else_is_a_fault(when: Any) -> None:
-    assert list(condition_problems(when)) == [
-        '\'when\' must be a condition as text, or a question to a model as {"ask": "…"}'
-    ]
+    assert list(problems(when)) == ['\'when\' must be a condition as text, or a question to a model as {"ask": "…"}']
 
 
 def test_the_item_and_its_fields_are_values() -> None:
@@ -154,9 +152,7 @@ def test_the_item_and_its_fields_are_values() -> None:
     assert values_in('<<item>> == 1 and <<item.kind>> == "a" or <<item.output>> is empty') == values
     assert values_in({"ask": "Is <<item>> of <<item.kind>>, and <<item.output>>?"}) == values
     assert [str(value) for value in values] == ["<<item>>", "<<item.kind>>", "<<item.output>>"]
-    assert (
-        list(condition_problems({"ask": "Is <<item>> right?"})) == list(condition_problems("<<item.number>> < 3")) == []
-    )
+    assert list(problems({"ask": "Is <<item>> right?"})) == list(problems("<<item.number>> < 3")) == []
 
 
 def test_the_values_of_a_condition_or_a_question_are_found() -> None:
