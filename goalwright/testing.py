@@ -28,7 +28,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from goalwright.runs.runtime import Goalwright
+from goalwright.runs.callbacks import Callbacks
+from goalwright.runs.run_id import new_run_id
+from goalwright.runs.runtime import Goalwright, RehearsedRun
 from goalwright.runs.stop import Stop
 from goalwright.runs.stored import records
 from goalwright.settings.paths import Paths
@@ -47,7 +49,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from goalwright.runs.goal import Goal
-    from goalwright.runs.run import Run
     from goalwright_executor.history.result import Result
     from goalwright_executor.stores.row import Row
     from goalwright_planner.approvals import ApprovalRequest
@@ -132,22 +133,25 @@ class Recorded:
         async with Goalwright(
             self.paths.workspace, self.settings, open_model=lambda name: _Model(name, self)
         ) as goalwright:
-            run = goalwright.new_run(goal, record, date=self._date)
-            self._as_then(run)
-            run.approve = self._answer
-            self.memo = Memo(_ignore, run.log.capture)  # which knows the files of this run
-            self.histories = [RunHistory.of(rows, run.log.capture) for rows in self._runs]
-            for history in self.histories:  # a tool's result is part of the next prompt, including how long it took
-                run.history.finished.lent.update(history.finished.envelopes)
+            run_id = new_run_id()
+            capture = records.capture(self.paths, run_id)  # which knows the files of this run
+            self.memo = Memo(_ignore, capture)
+            self.histories = [RunHistory.of(rows, capture) for rows in self._runs]
+            run = goalwright.new_run(
+                goal, Callbacks(record, self._answer), rehearsed=self._rehearsed(goalwright.settings), run_id=run_id
+            )
             return await run.run(Stop())
 
-    def _as_then(self, run: Run) -> None:
-        """Let a run offer the tools that the recorded one offered."""
-        history = self.histories[0]
-        if history.started is None:
-            return
-        run.tool_set = toolset.recorded(history.started.settings)
-        run.workspace = Workspace(self.paths, run.settings, replayed=True, tools=history.functions)
+    def _rehearsed(self, settings: Settings) -> RehearsedRun:
+        """Return the date, the tools and the tool results of the recorded runs."""
+        first = self.histories[0]
+        return RehearsedRun(
+            first.started.date if first.started is not None else "",
+            Workspace(self.paths, settings, replayed=True, tools=first.functions),
+            toolset.recorded(first.started.settings) if first.started is not None else None,
+            # A tool's result is part of the next prompt, including how long the call took.
+            {key: result for history in self.histories for key, result in history.finished.envelopes.items()},
+        )
 
     def reply(self, request: Request, name: str) -> Reply:
         """The recorded reply to a request; raises Unrecorded if there is none, and ModelError if the call failed then.
@@ -170,11 +174,6 @@ class Recorded:
             if (given := history.ledger.approvals.answers.get(request.id)) is not None:
                 return Answer(given.decision, given.note, given.arguments, given.text, given.by)
         return None
-
-    @property
-    def _date(self) -> str:
-        started = self.histories[0].started
-        return started.date if started is not None else ""
 
     def _missing(self, request: Request) -> Unrecorded:
         whose = f"task {request.task!r}" if request.task else f"the {request.role}"

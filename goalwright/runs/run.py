@@ -1,10 +1,9 @@
-"""One run in this process, from its first event to its last: recorded, claimed, and stopped when asked."""
+"""One run in this process: claimed, recorded from its first event to its last, and stopped on request."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Coroutine
 from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -17,6 +16,7 @@ from goalwright.models.budget import ASSUMED_PRICE, Budget, check_prices
 from goalwright.models.choice import ModelChoice
 from goalwright.models.litellm.prices import PriceList
 from goalwright.models.roles import RoleModels
+from goalwright.runs.callbacks import Callbacks, Observer
 from goalwright.runs.conversations.remarks import Remarks
 from goalwright.runs.conversations.stored_turns import output_of
 from goalwright.runs.pipeline import Pipeline
@@ -46,9 +46,7 @@ from goalwright_planner.events import (
     RunFinished,
     RunResumed,
     RunStarted,
-    TaskReused,
     Warned,
-    type_of,
 )
 from goalwright_planner.events.run import STOPPED_BY_USER
 from goalwright_skills.builtin import toolset
@@ -60,7 +58,6 @@ if TYPE_CHECKING:
     from goalwright.models.open import OpenModel
     from goalwright.runs.goal import Goal
     from goalwright.runs.plans.plan_edit import PersonEvent
-    from goalwright.runs.steps.reviewing import Review
     from goalwright.settings.settings import Settings
     from goalwright.telemetry.exporter import SpanExporter
     from goalwright.workspace.workspace import Workspace
@@ -69,21 +66,18 @@ if TYPE_CHECKING:
     from goalwright_executor.journal.log import Log
     from goalwright_executor.results.memo import FindResult
     from goalwright_executor.stores.lease import StopRequest
-    from goalwright_planner.approvals import Approve
-    from goalwright_planner.events import Record
 
 
-# A run that ended so continues later, and is sent as spans then.
+# Runs with these statuses continue later; their spans are sent then.
 _CONTINUES = ("waiting", "interrupted")
 
 
 @dataclass(slots=True)
 class Run:
-    """One run: new, or continuing what `history` has on record, which begins with its first event.
+    """A new run, or a stored one that continues; `history` is its record, whose first event is a `RunStarted`.
 
-    `ledger` is how the run stands. `events` from a person are recorded when it is resumed: answers, and how they change
-    the plan. `approve` asks a person who is there, and `review` shows them a plan before any of it runs. `tool_set`
-    replaces the built-in tools of the settings; `remarks` are what a person says while it goes on.
+    `ledger` is the state before the `events` of a person, which are recorded when a run is resumed. `tool_set` replaces
+    the built-in tools of the settings. `remarks` takes what a person says while the run goes on.
     """
 
     goal: Goal
@@ -94,83 +88,49 @@ class Run:
     log: Log
     opening: RunStarted | RunResumed
     history: RunHistory
+    callbacks: Callbacks = field(default_factory=Callbacks)
     ledger: Ledger = field(default_factory=Ledger)
     events: tuple[PersonEvent, ...] = ()
-    observer: Record | None = None
-    approve: Approve | None = None
-    review: Review | None = None
     spans: SpanExporter | None = None
     tool_set: tuple[str, ...] | None = None
-    remarks: Remarks = field(default_factory=Remarks)
-    _observer_failed: bool = False
+    remarks: Remarks = field(init=False, default_factory=Remarks)
+    _observer: Observer = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._observer = Observer(self.callbacks.record, warn=lambda text: self.record(Warned(text)))
 
     def record(self, event: Event) -> None:
-        """Count an event, write it to the journal and pass it on."""
+        """Count an event, write it to the journal and pass it to the observer."""
         self.ledger.note(event)
         self.history.replans.note(event)
         self.log.record(event)
         if is_shown(event):
-            self._tell(event)
+            self._observer.notify(event)
         if isinstance(event, PlanMade | PlanChanged):
-            self._record_reused(reused_by(event, self.history.unrecorded_reuse))
-
-    def _tell(self, event: Event) -> None:
-        """Pass an event on; what hears it is the caller's own function, and its error does not end the run."""
-        if self.observer is None:
-            return
-        try:
-            heard: object = self.observer(event)
-        except Exception as error:  # noqa: BLE001 - whatever it raises, the run continues
-            what = f"raised {type(error).__name__}: {error} when it was given {type_of(type(event))}"
-            self._observer_fails(f"{what}; the run continues")
-            return
-        if isinstance(heard, Coroutine):
-            heard.close()
-            self._observer_fails("is an async function, which no event reaches; pass one that is not")
-
-    def _observer_fails(self, what: str) -> None:
-        """Warn, once, that events are not heard."""
-        if not self._observer_failed:
-            self._observer_failed = True
-            self.record(Warned(f"`record` {what}"))
+            self._record_all(reused_by(event, self.history.unrecorded_reuse))
 
     async def run(self, stop: Stop) -> Result:
-        """Run to the end. Raises if the run cannot start: no model, a refused key, a journal that cannot be written."""
+        """Run to the end; raises if the run cannot start: no model, a refused key, a journal that cannot be written."""
         await self._check_prices()
-        self._show_history()
-        self.record(self.opening)
-        for event in self.events:
-            self.record(event)
-        if is_local(self.settings.model or ""):
-            self.record(Warned(LOCAL_NOTICE))
-        if isinstance(self.opening, RunStarted) and self.opening.recipe is not None:
-            for warning in self.opening.recipe.warnings:
-                self.record(Warned(warning))
-        if self.history.plan is not None:
-            self._record_reused(output for output in self.history.unrecorded_reuse if output.task in self.history.plan)
-        self._warn_of_missing_tools()
-        if isinstance(self.opening, RunStarted):  # a resumed run was claimed before its record was read
-            self.journal.take(self.log.run_id)
-        try:
-            await self.log.settle()  # the journal proves that it can be written before anything is spent
-        except asyncio.CancelledError:
-            self.journal.release(self.log.run_id)
-            raise
+        self._observer.show(self.history)
+        self._record_beginning()
+        await self._claim()
         began = time.monotonic()
         try:
             await self._restore_files()
-            async with self._held_servers():
-                with self._stopped_by_others(stop) as own_stop:
-                    end = await self._run_until_stopped(Pipeline(self._context(), self.review), stop, own_stop)
+            async with self._mcp_servers():
+                with self._listening(stop) as own_stop:
+                    end = await self._run_until_stopped(
+                        Pipeline(self._context(), self.callbacks.review), stop, own_stop
+                    )
         except Exception as error:
             code = error.code if isinstance(error, GoalwrightError) else "INTERNAL_ERROR"
-            end = self._as_it_was(RunFinished("failed", error=str(error), code=code))
-            await self._finish(msgspec.structs.replace(end, seconds=time.monotonic() - began))
+            await self._finish(self._kept_done(RunFinished("failed", error=str(error), code=code)), began)
             raise
         except asyncio.CancelledError:
-            await self._finish(RunFinished("interrupted", error="interrupted", seconds=time.monotonic() - began))
+            await self._finish(RunFinished("interrupted", error="interrupted"), began)
             raise
-        await self._finish(msgspec.structs.replace(self._as_it_was(end), seconds=time.monotonic() - began))
+        await self._finish(self._kept_done(end), began)
         result = self.ledger.result(self.journal.url)
         return replace(result, data=self.goal.data.made(result.data)) if self.goal.data else result
 
@@ -186,124 +146,127 @@ class Run:
                 await release(self.journal, self.log.run_id)
             raise
 
-    def _warn_of_missing_tools(self) -> None:
-        """Say which tools of a resumed run the user does not allow now."""
-        begun = self.history.started
-        offered = toolset.recorded(begun.settings) if begun is not None else ()
+    def _record_beginning(self) -> None:
+        """Record the opening event, what a person gave, warnings, and reused outputs."""
+        self._record_all((self.opening, *self.events))
+        if is_local(self.settings.model or ""):
+            self.record(Warned(LOCAL_NOTICE))
+        if isinstance(self.opening, RunStarted) and self.opening.recipe is not None:
+            self._record_all(map(Warned, self.opening.recipe.warnings))
+        if (plan := self.history.plan) is not None:
+            self._record_all(output for output in self.history.unrecorded_reuse if output.task in plan)
+        started = self.history.started
+        offered = toolset.recorded(started.settings) if started is not None else ()
         if missing := toolset.missing(offered, self.settings.tool_set):
-            names = ", ".join(missing)
-            self.record(
-                Warned(f"the run began with {names}, which you do not allow now; --tools or --allow-web allows it")
-            )
+            self.record(Warned(f"the run began with {', '.join(missing)}, which your settings do not allow now"))
 
-    def _record_reused(self, outputs: Iterable[TaskReused]) -> None:
-        for output in outputs:
-            self.record(output)
+    def _record_all(self, events: Iterable[Event]) -> None:
+        for event in events:
+            self.record(event)
 
-    def _as_it_was(self, end: RunFinished) -> RunFinished:
-        """How a run ends: a run that was done stays done if it failed or was stopped before its plan was changed."""
+    async def _claim(self) -> None:
+        """Claim a new run, and wait until the journal has its beginning, before anything is spent."""
+        if isinstance(self.opening, RunStarted):  # a resumed run was claimed before its record was read
+            self.journal.take(self.log.run_id)
+        try:
+            await self.log.settle()
+        except asyncio.CancelledError:
+            self.journal.release(self.log.run_id)
+            raise
+
+    def _kept_done(self, end: RunFinished) -> RunFinished:
+        """Return the end of a run; a run that was done stays done if a change of its plan failed or was stopped."""
         before, asked = self.history.ledger.finished, self.history.replans.asked
         if asked is None or before is None or before.status != "done" or end.status not in ("failed", "stopped"):
             return end
         return not_changed(end.error or "", before)
 
-    async def _finish(self, end: RunFinished) -> None:
-        self.record(end)
+    async def _finish(self, end: RunFinished, began: float) -> None:
+        self.record(msgspec.structs.replace(end, seconds=time.monotonic() - began))
         self.journal.release(self.log.run_id)
         try:
             await self.log.settle()
         except StoreFailed as error:
-            self._tell(Warned(f"the end of the run could not be recorded: {error.message}"))
+            self._observer.notify(Warned(f"the end of the run could not be recorded: {error.message}"))
             return
         if self.spans is not None and end.status not in _CONTINUES:
             fault = await self.spans.send(lambda: self.journal.store.rows(self.log.run_id))
             if fault is not None:
-                self._tell(Warned(fault))
-
-    def _show_history(self) -> None:
-        """Tell the observer of a resumed run what was done before."""
-        if self.observer is None:
-            return
-        early, plan = self.history.ledger.early, self.history.plan
-        if early:
-            self._tell(PlanChanged("stream", None, tuple(early.values())))
-        if plan is not None and self.history.plans.last is not None:
-            self._tell(PlanMade(plan, self.history.plans.last.attempts))
-        for output in self.history.recorded_reuse:
-            self._tell(output)
-        for finished in self.history.tasks.values():
-            if finished.status == "done" and (plan is not None or finished.task in early):
-                self._tell(finished)
+                self._observer.notify(Warned(fault))
 
     @property
     def _contents(self) -> FileContents:
         return FileContents(Artifacts.of(self.workspace.paths.workspace, self.log.run_id), self.log.capture)
 
     async def _restore_files(self) -> None:
-        """Bring back what the run's folder lacks, and take over the files of tasks that are reused."""
-        begun, contents, store = self.history.started, self._contents, self.journal.store
-        reused = begun.reused if begun is not None else ()
+        """Restore missing files of the run's folder, and copy the files of reused tasks."""
+        started, contents, store = self.history.started, self._contents, self.journal.store
+        reused = started.reused if started is not None else ()
         files = reused_files(reused)
-        parent = begun.parent if begun is not None and files.files else None
-        files.files |= self.history.finished.files.files  # what tasks of this run have written over them counts
+        parent = started.parent if started is not None and files.files else None
+        files.files |= (
+            self.history.finished.files.files
+        )  # files that tasks of this run wrote replace those of the parent
         kept = [partial(kept_contents, store, self.log.run_id, self.log.capture)]
         if parent is not None:
             await asyncio.to_thread(contents.copy, files.listed(), parent)
             kept.append(partial(kept_contents, store, parent, capture(self.workspace.paths, parent)))
         await restore_files(files, contents, lambda: chain.from_iterable(read() for read in kept), self.record)
-        if isinstance(self.opening, RunStarted):  # so that the run needs its parent no more
-            for one in reused:
-                left = {"data": {"artifacts": list(one.artifacts)}}
-                for content in await asyncio.to_thread(contents.taken, one.task, left):
-                    self.record(content)
+        if isinstance(self.opening, RunStarted):  # from here on the run does not need its parent
+            for output in reused:
+                envelope = {"data": {"artifacts": list(output.artifacts)}}
+                self._record_all(await asyncio.to_thread(contents.taken, output.task, envelope))
 
     def _context(self) -> RunContext:
-        settings, ledger, contents = self.settings, self.ledger, self._contents
-        finished, approvals = self.history.finished, self._approvals()
-        kept = partial(kept_image, self.journal.store, self.log.run_id)
+        settings, contents, history = self.settings, self._contents, self.history
         artifacts = contents.artifacts
+        kept = partial(kept_image, self.journal.store, self.log.run_id)
         images = RunImages(self.record, self.log.capture, artifacts.folder, artifacts.workspace, kept)
-        memo = Memo(self.record, self.log.capture, self.log.settle, finished, contents, images, approvals)
-        spent = ledger.usage.tokens * ASSUMED_PRICE if ledger.cost is None else ledger.cost
-        prices, assumes = PriceList(settings.prices or {}), settings.allow_unknown_cost
-        budget = Budget(settings.max_cost, settings.max_tokens, spent, ledger.usage, prices, assumes)
-        models = RoleModels(settings, memo, budget, self.open_model)
-        started, recorded = self.history.started, RecordedRun.resumed(self.history)
+        memo = Memo(
+            self.record, self.log.capture, self.log.settle, history.finished, contents, images, self._approvals()
+        )
+        budget = self._budget()
+        recorded = RecordedRun.resumed(history)
         return RunContext(
             self.goal,
             self.workspace,
             settings,
-            models,
+            RoleModels(settings, memo, budget, self.open_model),
             memo,
-            contents.artifacts,
-            started.date if started is not None else "",
+            artifacts,
+            history.started.date if history.started is not None else "",
             budget,
-            self._kept(),
+            self._find_result(),
             recorded if self.tool_set is None else replace(recorded, tool_set=self.tool_set),
             read_output=partial(output_of, self.journal.store, self.workspace.paths),
             remarks=self.remarks,
         )
 
-    def _kept(self) -> FindResult | None:
+    def _budget(self) -> Budget:
+        settings, usage, cost = self.settings, self.ledger.usage, self.ledger.cost
+        spent = usage.tokens * ASSUMED_PRICE if cost is None else cost
+        prices, assumes = PriceList(settings.prices or {}), settings.allow_unknown_cost
+        return Budget(settings.max_cost, settings.max_tokens, spent, usage, prices, assumes)
+
+    def _find_result(self) -> FindResult | None:
         days = self.settings.cache
         return JournalResults(self.journal.store, self.workspace.paths, self.log.run_id, days).find if days else None
 
     def _approvals(self) -> Approvals:
+        settings = self.settings
         return Approvals(
             self.record,
             self.log.settle,
             self.log.capture,
-            policy=ApprovalPolicy(
-                self.settings.approve, self.settings.approvals, self.settings.workspace_writes == "allow"
-            ),
+            policy=ApprovalPolicy(settings.approve, settings.approvals, settings.workspace_writes == "allow"),
             known=self.history.finished.approvals,
-            approve=self.approve,
-            remind=self._tell,
+            approve=self.callbacks.approve,
+            remind=self._observer.notify,
             cwd=str(self.workspace.paths.workspace),
         )
 
     @asynccontextmanager
-    async def _held_servers(self) -> AsyncIterator[None]:
+    async def _mcp_servers(self) -> AsyncIterator[None]:
         """Keep the MCP servers that the run starts until its end."""
         tools = self.workspace.tools
         if not tools.has_mcp:
@@ -317,8 +280,8 @@ class Run:
             await asyncio.to_thread(held.close)  # ending a server takes a while
 
     @contextmanager
-    def _stopped_by_others(self, stop: Stop) -> Iterator[Stop]:
-        """A stop that another process can set through the journal; `stop` may be that of a whole batch."""
+    def _listening(self, stop: Stop) -> Iterator[Stop]:
+        """Yield a stop that another process can set through the journal; `stop` may be shared by a batch."""
         own_stop, loop = Stop(), asyncio.get_running_loop()
 
         def stop_requested(request: StopRequest) -> None:
@@ -343,27 +306,21 @@ class Run:
             if not work.done():
                 work.cancel()
                 await asyncio.gather(work, return_exceptions=True)
-        if work.cancelled():
-            late = RunFinished(
-                "stopped",
-                error=f"stopped after {limit:g} s (timeout)" if limit else None,
-                code="TIMEOUT",
-                limit="timeout",
-            )
+        if not work.cancelled():
+            return _end_of(work)
+        if any(stop.is_set() for stop in stops):
             code = STOPPED_BY_USER if any(stop.by_user for stop in stops) else None
-            stopped = RunFinished("interrupted", error="interrupted", code=code)
-            return stopped if any(stop.is_set() for stop in stops) else late
-        return _end_of(work)
+            return RunFinished("interrupted", error="interrupted", code=code)
+        error = f"stopped after {limit:g} s, the limit on time (timeout)" if limit else None
+        return RunFinished("stopped", error=error, code="TIMEOUT")
 
 
 def _end_of(work: asyncio.Future[RunFinished]) -> RunFinished:
-    """How a pipeline ended, its failures as statuses; a model that cannot be called at all is raised."""
+    """Return how a pipeline ended; raises if a model cannot be called at all."""
     try:
         return work.result()
     except BudgetSpent as spent:
-        needed = spent.cost if spent.limit == "max_cost" else float(spent.tokens)
-        error = f"{spent.message}; {spent.hint}"
-        return RunFinished("stopped", error=error, code=spent.code, limit=spent.limit or None, needed=needed)
+        return RunFinished("stopped", error=f"{spent.message}; {spent.hint}", code=spent.code)
     except PlanError as error:
         return RunFinished("failed", error=error.message, code=error.code)
     except ModelError as error:

@@ -1,4 +1,4 @@
-"""A goal from start to end: the one path that the command line, batches and programs take."""
+"""The runtime of a workspace: plans, runs, resumes and reruns goals for the command line, batches and programs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 import os
 import threading
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -18,6 +18,7 @@ from goalwright.models.litellm.capabilities import Capabilities
 from goalwright.models.litellm.prices import PriceList
 from goalwright.models.open import OpenModel, model_opener
 from goalwright.models.roles import RoleModels
+from goalwright.runs.callbacks import Callbacks
 from goalwright.runs.goal import NO_GOAL, Goal, with_named_files, without_secrets
 from goalwright.runs.pipeline import Pipeline
 from goalwright.runs.plans.plan_edit import plan_in_hand
@@ -65,13 +66,23 @@ if TYPE_CHECKING:
     from goalwright_planner.plan.plan import Plan
 
 
-class Goalwright:
-    """A runtime in a workspace: finds skills, plans, runs and answers, for any number of goals.
+@dataclass(frozen=True, slots=True)
+class RehearsedRun:
+    """The date, tools and recorded tool results of an earlier run, for a new run that repeats it."""
 
-    `settings` are those of goalwright.toml: a mapping overrides files and the environment, a Settings replaces them.
-    `open_model` returns the model for a name; by default, names are litellm's. `use` replaces skills by files. `tools`
-    are functions that plans and models may call, besides those of skills and packages, and names of built-in tools that
-    are off by default, such as "python". Runtimes may share a `journal`: closing one closes it. `paths` is a bundle's.
+    date: str
+    workspace: Workspace
+    tool_set: tuple[str, ...] | None
+    tool_results: Mapping[str, Any]
+
+
+class Goalwright:
+    """The runtime of a workspace, for any number of goals.
+
+    `settings` are the settings of goalwright.toml: a mapping overrides files and the environment, a Settings replaces
+    them. `open_model` returns the model for a name; by default, names are litellm's. `use` replaces skills by files.
+    `tools` are functions that plans and models may call, and names of built-in tools that are off by default, such as
+    "python". Runtimes may share a `journal`: closing one of them closes it. A bundle brings its own `paths`.
     """
 
     def __init__(
@@ -89,8 +100,8 @@ class Goalwright:
         if not isinstance(settings, Settings):
             here, trusted = self.paths, is_trusted(self.paths)
             settings = resolve(settings or {}, os.environ, here.workspace, here.user_config, trusted=trusted).settings
-        if isinstance(tools, str) or callable(tools):  # a text would be taken for its letters
-            raise InputError(f"tools={tools!r} is one, not several", hint="put it into a list")
+        if isinstance(tools, str) or callable(tools):  # a string would be iterated by character
+            raise InputError(f"tools={tools!r} must be a list", hint="put the tool into a list")
         settings = with_tools(settings, [tool for tool in tools if isinstance(tool, str)])
         self.paths = self.paths.with_skills(settings.skills_dir)
         self.settings = settings
@@ -105,7 +116,7 @@ class Goalwright:
 
     @property
     def journal(self) -> Journal:
-        """The journal of this workspace, opened when first needed, by whichever thread."""
+        """The journal of the workspace; it is opened when first needed, from any thread."""
         with self._opening:
             if self._journal is None:
                 self._journal = records.open_journal(self.paths, self.settings)
@@ -122,45 +133,58 @@ class Goalwright:
         after: str | None = None,
         run_id: str | None = None,
     ) -> Result:
-        """Run a goal to its end. Raises if it cannot start: no model, a refused key, an invalid plan file.
+        """Run a goal to its end; raises if it cannot start: no model, a refused key, an invalid plan file.
 
-        `approve` is asked what needs a person; without it, or where it returns None, the run ends as waiting. `review`
-        is shown the plan before it runs, and returns the one to run; with None the run ends as interrupted. `after` is
-        a stored run that the goal follows up. `run_id` is a new id that the caller has made.
+        `approve` answers requests for a person; without it, or if it returns None, the run ends as waiting. `review`
+        receives the plan before it runs, and returns the plan to run; if it returns None, the run ends as interrupted.
+        `after` is a stored run that the goal follows up. `run_id` is a new id that the caller has made.
         """
         goal = await asyncio.to_thread(self.follow, goal, after) if after is not None else goal
-        run = self.new_run(goal, record, run_id=run_id)
-        run.approve, run.review = approve, review
-        return await run.run(stop or Stop())
+        return await self.new_run(goal, Callbacks(record, approve, review), run_id=run_id).run(stop or Stop())
 
     def new_run(
         self,
         goal: Goal | str,
-        record: Record | None = None,
+        callbacks: Callbacks | None = None,
         *,
         parent: str | None = None,
         reused: tuple[TaskReused, ...] = (),
-        date: str = "",
+        rehearsed: RehearsedRun | None = None,
         run_id: str | None = None,
     ) -> Run:
-        """A new run, ready to start; `date` replaces today's.
+        """Return a new run, ready to start.
 
-        `parent` is the run that it repeats a part of, and `reused` are outputs taken from there. `run_id` is a new id
-        that the caller has made, for example to keep files in the run's folder.
+        `parent` is the run that it partly repeats, and `reused` are the outputs that it takes from there. A `rehearsed`
+        run gives the new one its date, tools and tool results. `run_id` is a new id that the caller has made, for
+        example to keep files in the run's folder.
         """
+        callbacks = callbacks or Callbacks()
         goal = without_secrets(Goal.of(goal), os.environ)
         goal, settings = self._prepared(goal)
         if goal.stream is None:
-            goal = replace(goal, stream=record is not None)
+            goal = replace(goal, stream=callbacks.record is not None)
         self.workspace.check(goal.skills)
         run_id = run_id or new_run_id()
         log = self.journal.begin(run_id, records.capture(self.paths, run_id))
+        date = rehearsed.date if rehearsed is not None else ""
         opening = records.started(run_id, goal, self.workspace, settings, parent=parent, reused=reused, date=date)
         history = RunHistory()
         history.note(opening)
-        run = Run(goal, self.workspace, settings, self.open_model, self.journal, log, opening, history)
-        run.observer, run.spans = record, self.spans
-        return run
+        if rehearsed is not None:
+            history.finished.lent.update(rehearsed.tool_results)
+        return Run(
+            goal,
+            self.workspace if rehearsed is None else rehearsed.workspace,
+            settings,
+            self.open_model,
+            self.journal,
+            log,
+            opening,
+            history,
+            callbacks,
+            spans=self.spans,
+            tool_set=rehearsed.tool_set if rehearsed is not None else None,
+        )
 
     async def resume(
         self,
@@ -173,14 +197,14 @@ class Goalwright:
         answers: Answers = (),
         plan: PlanFile | None = None,
     ) -> Result:
-        """Continue a run where it stopped; a finished run is returned as it is, a turn taken back is refused.
+        """Continue a run where it stopped; returns the result of a finished run, and refuses a turn taken back.
 
-        `answers` are by the ids of the run's requests; raises, and does nothing, if one is unknown or answered. With a
-        `plan`, which a person made of the run's own, it continues by that; what has begun stays in it as it is.
-        `review` is shown a plan of which nothing has begun, as by `run`.
+        `answers` are by the ids of the run's requests; raises, and does nothing, if an id is unknown or answered.
+        `plan` is the run's plan, edited by a person; tasks that have begun must be unchanged in it. `review` receives a
+        plan of which no task has begun, as in `run`.
         """
-        reopened = await self.reopened(run, Reopening(answers, plan), record)
-        return await _ended(reopened, stop, approve, review)
+        reopened = await self.reopened(run, Reopening(answers, plan), Callbacks(record, approve, review))
+        return await reopened.run(stop or Stop()) if isinstance(reopened, Run) else reopened
 
     async def replan(
         self,
@@ -191,42 +215,42 @@ class Goalwright:
         stop: Stop | None = None,
         approve: Approve | None = None,
     ) -> Result:
-        """Have a model change the plan of a run as a person asks, and continue it with the changed plan."""
+        """Have a model change the plan of a run as a person asks, and continue the run with the changed plan."""
         reopening = Reopening(asked=checked_request(request, os.environ))
-        return await _ended(await self.reopened(run, reopening, record), stop, approve)
+        reopened = await self.reopened(run, reopening, Callbacks(record, approve))
+        return await reopened.run(stop or Stop()) if isinstance(reopened, Run) else reopened
 
-    async def reopened(self, run: str, reopening: Reopening, record: Record | None = None) -> Run | Result:
-        """A stored run, claimed and ready to continue; its result if it is done, and nothing is to change."""
-        # In threads: a journal may be a network away, and other runs must not wait for it.
+    async def reopened(self, run: str, reopening: Reopening, callbacks: Callbacks) -> Run | Result:
+        """Return a stored run, claimed and ready to continue; its result if it is done and its plan does not change."""
+        # The journal may be on another machine, so it is read in threads.
         summary = await asyncio.to_thread(self.journal.store.find, run)
         run_id = summary.run_id
         if summary.status == "done" and not reopening.changes:
             history = await asyncio.to_thread(self.history, run_id)
             check_not_taken_back(history)
             reopening.resolved(history, self.workspace)
-            await self._restore_files(history, run_id, record or _ignore)
+            await self._restore_files(history, run_id, callbacks.record or _ignore)
             return await asyncio.to_thread(self.result, run_id)
         await claim(self.journal, run_id)
         try:
-            resumed = await asyncio.to_thread(self._resumed, run_id, reopening)
+            resumed = await asyncio.to_thread(self._resumed, run_id, reopening, callbacks)
         except BaseException:
             await release(self.journal, run_id)
             raise
         if resumed is None:
             await release(self.journal, run_id)
             return await asyncio.to_thread(self.result, run_id)
-        resumed.observer = record
         return resumed
 
     async def _restore_files(self, history: RunHistory, run_id: str, record: Record) -> None:
-        """Bring back the files of a run that is done, where they were deleted or it is another machine's."""
+        """Restore missing files of a run that is done."""
         capture = records.capture(self.paths, run_id)
         contents = FileContents(Artifacts.of(self.paths.workspace, run_id), capture)
         kept = partial(kept_contents, self.journal.store, run_id, capture)
         await restore_files(history.ledger.files, contents, kept, record)
 
-    def _resumed(self, run_id: str, reopening: Reopening) -> Run | None:
-        """A claimed run, ready to continue; None if another process finished it before the claim."""
+    def _resumed(self, run_id: str, reopening: Reopening, callbacks: Callbacks) -> Run | None:
+        """Return a claimed run, ready to continue; None if another process finished it before the claim."""
         summary, history = self.journal.store.find(run_id), self.history(run_id)
         summary = replace(summary, early=history.ledger.done_early(), early_parts=history.ledger.early_parts)
         reopened = reopening.reopened(summary, history, self.workspace)
@@ -237,12 +261,23 @@ class Goalwright:
         settings = replace(settings, workspace_writes=records.writes_of(history.started.settings, settings))
         log = self.journal.resume(summary, records.capture(self.paths, run_id), history.last_seq)
         opening, workspace = RunResumed(run_id, records.plain(settings), history.lost), self._workspace_of(history)
-        run = Run(reopened.goal, workspace, settings, self.open_model, self.journal, log, opening, history)
-        run.ledger, run.events, run.spans = reopened.ledger, reopened.events, self.spans
-        return run
+        return Run(
+            reopened.goal,
+            workspace,
+            settings,
+            self.open_model,
+            self.journal,
+            log,
+            opening,
+            history,
+            callbacks,
+            reopened.ledger,
+            reopened.events,
+            self.spans,
+        )
 
     def _workspace_of(self, history: RunHistory) -> Workspace:
-        """The workspace with the functions that a run was offered, even if this program did not bring them."""
+        """Return the workspace with the functions that a run was offered, also those missing in this program."""
         here = self.workspace.tools.function_names
         gone = [tool for tool in history.functions if tool.name not in here]
         if not gone:
@@ -250,11 +285,11 @@ class Goalwright:
         return Workspace(self.paths, self.settings, self.workspace.skills.use, tools=[*self.own_tools, *gone])
 
     def from_recipe(self, name: str, values: Mapping[str, str] | None = None) -> Goal:
-        """The goal of a recipe with these values, to be run; raises if there is none, or a value is wrong."""
+        """Return the goal of a recipe with these values and its plan; raises if the recipe or a value is invalid."""
         return self.recipes.by_name(name, values or {})
 
     def recipe_source(self, run: str) -> RecipeSource:
-        """What a recipe of a stored run is made of: its goal, its plan as it was last, and its files."""
+        """Return the goal, the last plan and the files of a stored run, to save them as a recipe."""
         history = self.history(self.journal.store.find(run).run_id)
         plan, goal = plan_in_hand(history).plan, records.goal_of(history)
         if goal.text == NO_GOAL:
@@ -265,13 +300,13 @@ class Goalwright:
     def save_recipe(
         self, run: str, name: str, parameters: Mapping[str, str] | None = None, *, replaced: bool = False
     ) -> RecipeFile:
-        """Keep the plan of a stored run as a recipe; `parameters` names more than are found, by their texts."""
+        """Save the plan of a stored run as a recipe; `parameters` adds parameters by their texts in the goal or plan."""
         source = self.recipe_source(run)
-        every = named_parameters(parameters or {}, source, found_parameters(source))
-        return self.recipes.save(name, source, every, replaced=replaced)
+        rows = named_parameters(parameters or {}, source, found_parameters(source))
+        return self.recipes.save(name, source, rows, replaced=replaced)
 
     def follow(self, goal: Goal | str, run: str) -> Goal:
-        """The goal, with what it takes over from a run that has ended in this journal."""
+        """Return the goal with the results and files that it takes over from a finished run of this journal."""
         goal = Goal.of(goal)
         store = self._journal.store if self._journal is not None else records.recorded_runs(self.paths, self.settings)
         try:
@@ -281,15 +316,15 @@ class Goalwright:
                 store.close()
 
     def plan_of(self, run: str) -> PlanInHand:
-        """The plan of a stored run as it was last, for a person to edit."""
+        """Return the last plan of a stored run, for a person to edit."""
         return plan_in_hand(self.history(self.journal.store.find(run).run_id))
 
     def result(self, run: str) -> Result:
-        """How a stored run stands."""
+        """Return the result of a stored run so far."""
         return self.history(self.journal.store.find(run).run_id).ledger.result(self.journal.url)
 
     def plan_rerun(self, run: str, begin: Collection[str], inputs: Mapping[str, str]) -> RerunPlan:
-        """What a rerun of a stored run would reuse, and what it would execute."""
+        """Return which tasks a rerun of a stored run would reuse, and which it would execute."""
         return plan_rerun(self.history(self.journal.store.find(run).run_id), begin, inputs)
 
     async def rerun(
@@ -306,21 +341,20 @@ class Goalwright:
         history = self.history(parent)
         goal, files = replace(records.goal_of(history), plan=rerun_plan.plan), history.ledger.files
         reused = tuple(TaskReused(task, *output, **files.of_task(task)) for task, output in rerun_plan.given.items())
-        again = self.new_run(goal, record, parent=parent, reused=reused)
-        again.approve = approve
+        again = self.new_run(goal, Callbacks(record, approve), parent=parent, reused=reused)
         return await again.run(stop or Stop())
 
     async def plan(self, goal: Goal | str, *, record: Record | None = None) -> Plan:
-        """The plan for a goal, without running it."""
+        """Plan a goal without running it."""
         return await Pipeline(self._unrecorded(goal, record or _ignore)).plan()
 
     async def preview(self, goal: Goal | str) -> Preview:
-        """What a run would start with: selected skills, prompt, estimate. Calls no model."""
+        """Return the selected skills, the prompt and an estimate for a goal, without calling a model."""
         return await preview(self._unrecorded(goal, _ignore))
 
     @asynccontextmanager
     async def llm_detector(self, record: Record | None = None) -> AsyncIterator[LlmDetector]:
-        """The detector `llm` outside a run, for worker threads while the block lasts."""
+        """The detector `llm` outside a run, for worker threads within the block."""
         models = self._role_models(self.models.settings(), Memo(record or _ignore))
         with BlockingModel(models.for_role("detector")) as ask:
             yield LlmDetector.of(self.workspace, models, ask)
@@ -332,13 +366,13 @@ class Goalwright:
         work = asyncio.ensure_future(self.run(goal, record=queue.put_nowait, approve=approve))
         work.add_done_callback(lambda _: queue.put_nowait(None))
 
-        async def each() -> AsyncIterator[Event]:
+        async def iterate() -> AsyncIterator[Event]:
             while (event := await queue.get()) is not None:
                 yield event
             await work
 
         try:
-            yield each()
+            yield iterate()
         finally:
             work.cancel()
             await asyncio.gather(work, return_exceptions=True)
@@ -358,11 +392,11 @@ class Goalwright:
         await self.close()
 
     def history(self, run_id: str) -> RunHistory:
-        """What the record says about a run."""
+        """Return the recorded history of a run."""
         return RunHistory.of(self.journal.store.rows(run_id), records.capture(self.paths, run_id))
 
     def _prepared(self, goal: Goal) -> tuple[Goal, Settings]:
-        """The goal with the files that it names, and the settings of its run: with a model, unless it needs none."""
+        """Return the goal with the files that it names, and its settings, with a model if the goal needs one."""
         settings = self.models.settings() if goal.data or self.models.needed_for(goal.plan) else self.settings
         return with_named_files(goal, self.paths.workspace, settings), settings
 
@@ -378,15 +412,5 @@ class Goalwright:
         return RoleModels(settings, memo, budget, self.open_model)
 
 
-async def _ended(
-    reopened: Run | Result, stop: Stop | None, approve: Approve | None, review: Review | None = None
-) -> Result:
-    """The result of a run that goes on, or has none left to do."""
-    if not isinstance(reopened, Run):
-        return reopened
-    reopened.approve, reopened.review = approve, review
-    return await reopened.run(stop or Stop())
-
-
 def _ignore(event: Event) -> None:
-    """For callers who want no events."""
+    """Drop an event."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from goalwright.runs.callbacks import Callbacks
 from goalwright.runs.conversations import fitting
 from goalwright.runs.conversations.stored_turns import StoredTurns
 from goalwright.runs.goal import Goal
@@ -86,11 +87,11 @@ class Conversation:
     ) -> Result:
         """Run a goal as the next turn, as `Goalwright.run` does; it sees what the earlier ones came to."""
         given = await asyncio.to_thread(self.as_next, Goal.of(goal))
-        return await self._ended(self.goalwright.new_run(given, record, run_id=run_id), stop, approve, review)
+        callbacks = Callbacks(record, approve, review)
+        return await self._finish(self.goalwright.new_run(given, callbacks, run_id=run_id), stop)
 
-    async def _ended(self, run: Run, stop: Stop | None, approve: Approve | None, review: Review | None) -> Result:
-        """The result of a turn, new or continued, which hears remarks until it ends."""
-        run.approve, run.review = approve, review
+    async def _finish(self, run: Run, stop: Stop | None) -> Result:
+        """Run a turn, new or continued, to its end; it takes remarks meanwhile."""
         self._run = run
         try:
             return await run.run(stop or Stop())
@@ -141,8 +142,9 @@ class Conversation:
         last = await asyncio.to_thread(lambda: self.last)
         if last is None or last.status == "done":
             return None
-        reopened = await self.goalwright.reopened(last.run_id, Reopening(answers), record)
-        return await self._ended(reopened, stop, approve, review) if isinstance(reopened, Run) else reopened
+        callbacks = Callbacks(record, approve, review)
+        reopened = await self.goalwright.reopened(last.run_id, Reopening(answers), callbacks)
+        return await self._finish(reopened, stop) if isinstance(reopened, Run) else reopened
 
     def remark(self, text: str) -> bool:
         """Tell the tasks of the running turn that have not begun; False if there is none to tell."""

@@ -123,7 +123,7 @@ async def test_an_async_record_is_warned_of(workspace: Path, serve: Callable[[Sc
     serve(scripted({"tasks": [{"id": "a", "action_type": "llm", "instruction": "x"}]}))
     result = await run_goal("Do it", model="openai/test-model", workspace=workspace, record=hear)
     assert result.status == "done"
-    assert result.warnings == ("`record` is an async function, which no event reaches; pass one that is not",)
+    assert result.warnings == ("`record` is an async function and receives no events; pass one that is not async",)
 
 
 async def test_a_program_of_the_workspace_does_not_take_the_place_of_a_function(

@@ -165,7 +165,7 @@ async def test_who_watches_cannot_break_a_run(workspace: Path) -> None:
         result = await runtime.run(GOAL, record=record)
         store(workspace).claim(result.run_id, replace(myself(), pid=1))
     assert result.status == "done"
-    said = "`record` raised KeyError: 'spans' when it was given task_started; the run continues"
+    said = "`record` raised KeyError: 'spans' when it received task_started; the run continues"
     assert result.warnings.count(said) == 1
     assert heard.count("TaskStarted") == len(result.tasks), "it still hears of everything"
 

@@ -335,7 +335,7 @@ async def test_a_run_that_takes_too_long_is_stopped(workspace: Path, serve: Serv
     serve(scripted(TWO, task=lambda _: Say("late", after=20)))
     result, _ = await run(workspace, timeout=5.0)
     assert result.status == "stopped"
-    assert "--timeout 5 s" in result.error
+    assert "after 5 s" in result.error
     assert {one.status for one in result.tasks} == {"cancelled"}
 
 

@@ -11,6 +11,7 @@ from goalwright.interfaces.web import bodies
 from goalwright.interfaces.web.errors import HttpError
 from goalwright.interfaces.web.goal_files import GoalFiles, inside
 from goalwright.interfaces.web.replies import json_reply
+from goalwright.runs.callbacks import Callbacks
 from goalwright.runs.goal import Goal
 from goalwright.runs.plans import plan_check
 from goalwright.runs.run_id import new_run_id
@@ -54,7 +55,7 @@ async def start(site: Site, request: Request) -> Response:
         def ready() -> Any:
             goal = goal_in(body, goalwright, files.copied(run_id))
             check_local(goalwright, goal.plan)
-            return goalwright.new_run(goal, record, parent=parent, run_id=run_id)
+            return goalwright.new_run(goal, Callbacks(record), parent=parent, run_id=run_id)
 
         return await (await asyncio.to_thread(ready)).run(stop)  # type: ignore[no-any-return]
 

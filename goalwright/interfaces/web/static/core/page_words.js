@@ -15,9 +15,7 @@ const WORDS = [
   [/ at (\$\S+) of --max-cost (\$[\d.e+-]*\d)/, " at $1 of the $2 that it may cost"],
   [/ at (\S+) of --max-tokens ([\d,]*\d)/, " at $1 of the $2 tokens that it may use"],
   [/raise --max-(cost|tokens) to continue/, "raise the limit on $1 to continue"],
-  [/stopped after --timeout (\S+) s\b/, "stopped after the $1 s that it may take"],
   [/: --max-cost counts\b/, ": the limit on cost counts"],
-  [/--tools or --allow-web allows it\b/, "in a terminal, --tools or --allow-web allows it"],
   [/(with|pass|use) (?=--(?:allow-[a-z-]+|approve-all|detector|journal|plan|skill|tools|without|write)\b)/g, "in a terminal $1 "],
 ];
 

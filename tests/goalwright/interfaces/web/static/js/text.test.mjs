@@ -40,7 +40,6 @@ test("what names an option of a command is said in words of the page", () => {
   assert.equal(inPageWords("stopped at $0.0412 of --max-cost $0.05; raise --max-cost to continue"), "stopped at $0.0412 of the $0.05 that it may cost; raise the limit on cost to continue");
   assert.equal(inPageWords("stopped at $1.9870 of --max-cost $2: the prompt"), "stopped at $1.9870 of the $2 that it may cost: the prompt");
   assert.equal(inPageWords("stopped at 4,100 of --max-tokens 4,000"), "stopped at 4,100 of the 4,000 tokens that it may use");
-  assert.equal(inPageWords("stopped after --timeout 30 s"), "stopped after the 30 s that it may take");
   assert.equal(inPageWords("tasks have no web access: allow it with --allow-web example.org"), "tasks have no web access: allow it in a terminal with --allow-web example.org");
   assert.equal(inPageWords("name it in the goal, or pass --skill deploy"), "name it in the goal, or in a terminal pass --skill deploy");
   assert.equal(inPageWords("git says: use --force"), "git says: use --force");
