@@ -1,7 +1,7 @@
 """Batches: calls per second, peak memory, and how well slow calls use the slots.
 
-Floor: `asyncio.gather` over litellm with the same requests and concurrency; for a provider that takes a second, the limit
-of the slots. Rates are measured at the provider from the first call to the last answer, without startup.
+Floor: `asyncio.gather` over litellm with the same requests and concurrency; for a provider that takes a second, the
+limit of the slots. Rates are measured at the provider from the first call to the last answer, without startup.
 
 Peer: a LangGraph program that makes the same requests, without a checkpointer.
 

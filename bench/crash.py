@@ -1,7 +1,7 @@
 """Crashes: a run of 30 tasks is killed with -9 at random moments and resumed, repeatedly.
 
-Counted are answered calls that were paid for again, those of them whose answer other tasks had already used, and results
-that were lost or wrong in the end. Calls in flight at a kill are repeated by every contender and not counted.
+Counted are answered calls that were paid for again, those of them whose answer other tasks had already used, and
+results that were lost or wrong in the end. Calls in flight at a kill are repeated by every contender and not counted.
 
 Floor: nothing is repaid, lost or wrong. An answer that arrives just before a kill may not be on disk yet, but an answer
 that other tasks have used must be.

@@ -1,7 +1,7 @@
 """The scheduler: microseconds per empty task, and the makespan of a graph over its critical path.
 
-Floor: a bare indegree loop over asyncio tasks, without outcomes, events, limits or failures; the critical path for graphs
-whose tasks take time.
+Floor: a bare indegree loop over asyncio tasks, without outcomes, events, limits or failures; the critical path for
+graphs whose tasks take time.
 
 Peers: LangGraph in memory and with its SQLite checkpointer, pydantic-graph, Dask (threads) and Prefect, all running the
 same graphs. Building a graph is not timed. A peer has a minute in total; cases that it does not reach are marked.

@@ -1,7 +1,7 @@
 """The journal: rows per second, and reading a journal of a million events.
 
-Floor: for writing, the store alone with one commit per row; the ceiling is plain sqlite3 with a single commit. For reading,
-one second. `bench.engine` measures what recording adds to a graph of tasks, beside LangGraph's SQLite checkpointer.
+Floor: for writing, the store alone with one commit per row; the ceiling is plain sqlite3 with a single commit. For
+reading, one second. `bench.engine` measures the cost of recording beside LangGraph's SQLite checkpointer.
 
     python -m bench.journal
 """

@@ -4,9 +4,9 @@ Floor: the library that `goalwright[local]` installs.
 
     python -m bench.local_model [MODEL]
 
-MODEL is an installed model of `goalwright models list` (default: the largest). Backends alternate in each round. Times are
-the CPU time of all threads of the server process, because other programs may use the machine too. Each prompt of random
-tokens is used twice: for an answer of one token, then, cached, for a longer answer.
+MODEL is an installed model of `goalwright models list` (default: the largest). Backends alternate in each round. Times
+are the CPU time of all threads of the server process, because other programs may use the machine too. Each prompt of
+random tokens is used twice: for an answer of one token, then, cached, for a longer answer.
 """
 
 from __future__ import annotations

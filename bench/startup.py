@@ -7,8 +7,8 @@ Peer: `llm --help`, and the first call of `llm`.
     python -m bench.startup
 
 The first call is timed from process start to its arrival at a local provider. A "cold" run has no terminal and imports
-litellm itself. The "first" run at a terminal starts the process that keeps litellm loaded (docs/adr/003), and the "second"
-run uses it.
+litellm itself. The "first" run at a terminal starts the process that keeps litellm loaded (docs/adr/003), and the
+"second" run uses it.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ Floor: the frame rate of an idle page with software rendering, and a request tha
 
     python -m bench.web
 
-Needs the system's Chromium and the package playwright; without them only the server is measured. `goalwright serve` is a
-child process, and so is the writer of each run that the page follows. The page counts its own frames.
+Needs the system's Chromium and the package playwright; without them only the server is measured. `goalwright serve` is
+a child process, and so is the writer of each run that the page follows. The page counts its own frames.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def run(options: Options) -> Findings:
             if browser is not None:
                 asyncio.run(in_browser(figures, browser, server, journal, quick=options.quick))
     rows = {name: cells(value) for name, value in figures.rows.items()}
-    load = f"load of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores; frame rates and times need an idle machine"
+    load = f"load: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores; frame rates and times need an idle machine"
     notes = (load,) if browser is not None else (load, _MISSING)
     return Findings((Table("The page", (Column("figure"),), rows, is_plotted=False),), tuple(figures.aims), notes)
 

@@ -6,22 +6,22 @@
 #SBATCH --time=08:00:00
 #SBATCH --signal=B:TERM@120
 #SBATCH --requeue
-# The example on the nodes of a job: a Ray head on the first, workers on the others; on the same one with --nodes=1. Submit it from a folder that all nodes share, in which
-# goalwright[ray] is installed in .venv; GOALWRIGHT_JOURNAL names PostgreSQL, PGPASSFILE and the provider's key are in the environment of sbatch.
-# A requeued job continues where it stood.
+# Runs the example on the nodes of a job: a Ray head on the first node, workers on the others (on the same with --nodes=1).
+# Submit it from a shared folder with goalwright[ray] in .venv. Set GOALWRIGHT_JOURNAL to PostgreSQL, and PGPASSFILE and the
+# provider's key in the environment of sbatch. A requeued job resumes.
 set -euo pipefail
 
 folder=${SLURM_SUBMIT_DIR:-$PWD}
 # shellcheck disable=SC1091
 source "$folder/.venv/bin/activate"
 
-# Other users of these nodes reach Ray's ports, so a token is needed; only you can read the file.
+# Other users of the nodes can reach Ray's ports, so a token is needed; only you can read its file.
 export RAY_AUTH_MODE=token RAY_AUTH_TOKEN_PATH="$folder/.ray-token-$SLURM_JOB_ID"
 (umask 077 && python -c 'import secrets; print(secrets.token_hex(32), end="")' > "$RAY_AUTH_TOKEN_PATH")
 
 mapfile -t nodes < <(scontrol show hostnames "$SLURM_JOB_NODELIST")
 head=${nodes[0]}
-port=$((20000 + SLURM_JOB_ID % 20000))  # jobs that share a node get different ones
+port=$((20000 + SLURM_JOB_ID % 20000))  # differs between jobs on a node
 
 started=()
 on_end() {
@@ -56,5 +56,5 @@ cd "$work"
 export EXAMPLE_WORKERS=$(((others ? others : 1) * SLURM_CPUS_PER_TASK))
 "$folder/deploy/example/run.sh" &
 batch=$!
-trap 'kill -TERM "$batch"' TERM  # goals under way have --drain seconds to end
+trap 'kill -TERM "$batch"' TERM  # running goals have --drain seconds to end
 wait "$batch" || { status=$?; wait "$batch" || exit "$status"; }

@@ -1,7 +1,7 @@
-"""goalwright as the client that the MCP conformance suite starts: it lists the tools of a server and calls them.
+"""The client for the MCP conformance suite: lists the tools of a server and calls them with goalwright.
 
-The suite gives the address as the last argument, and what the scenario needs in MCP_CONFORMANCE_CONTEXT. A login is
-done by a browser without a window, and a question is answered with the defaults of its form.
+The suite passes the address as the last argument and the scenario's values in MCP_CONFORMANCE_CONTEXT. Logins are
+done by following redirects, and forms are answered with their defaults.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _CALLS = {"type": {"string": "text", "integer": 5, "number": 3, "boolean": True,
 
 
 async def browse(url: str) -> None:
-    """Open a page as a browser does: follow every redirect, also the one that leads back to goalwright."""
+    """Open a page and follow all redirects, including the one back to goalwright."""
 
     async def follow() -> None:
         async with httpx2.AsyncClient(follow_redirects=True, max_redirects=_MOST_REDIRECTS) as browser:
@@ -40,13 +40,13 @@ async def browse(url: str) -> None:
 
 
 class Defaults:
-    """A person who logs in whenever that is asked for, and leaves forms as they are."""
+    """A user who accepts logins and submits forms with their defaults."""
 
     def __init__(self, servers: McpServers) -> None:
         self._servers = servers
 
     async def fill_in(self, question: FormQuestion) -> FormAnswer:
-        """The defaults of the form, and any value for what has none."""
+        """Return the form's defaults, and a value for fields without one."""
         values = parse_answer(question.schema, "{}")[0]
         rows = question.schema.get("properties") or {}
         return FormAnswer("accept", {**{name: _value(row) for name, row in rows.items()}, **values})
@@ -57,10 +57,10 @@ class Defaults:
         return await asyncio.to_thread(log_in, self._servers)
 
     async def logged_in(self, server: str) -> None:
-        """Nothing waits for it."""
+        """Do nothing."""
 
     def hear(self, server: str, text: str) -> None:
-        """Show what the server says."""
+        """Print a message of the server."""
         print(f"{server}: {text}", file=sys.stderr)
 
 
@@ -72,13 +72,13 @@ def _value(row: Any) -> Any:
 
 
 def log_in(servers: McpServers) -> bool:
-    """Log in at the only server, without a person."""
+    """Log in at the only server."""
     entry = servers.states()[0][0].entry
     return servers.log_in(entry, browse, _SECONDS)
 
 
 def opened(url: str, folder: Path, context: dict[str, Any]) -> McpServers:
-    """The server of the suite, as a user's own entry."""
+    """Configure the suite's server as a user's entry."""
     oauth: dict[str, Any] = {"clientMetadataUrl": "https://conformance-test.local/client-metadata.json"}
     if context.get("client_id"):
         oauth = {"clientId": context["client_id"], "clientSecret": context.get("client_secret") or ""}
@@ -89,13 +89,13 @@ def opened(url: str, folder: Path, context: dict[str, Any]) -> McpServers:
 
 
 async def call_all(servers: McpServers, context: dict[str, Any]) -> None:
-    """Call what the scenario names, or else every tool with what its schema asks for."""
+    """Call the scenario's tools, or every tool with values that fit its schema."""
     offered = await asyncio.to_thread(servers.offer)
     calls = [(str(call["name"]), call.get("arguments") or {}) for call in context.get("toolCalls") or ()]
     by_own = {tool.tool: tool for tool in offered.tools}
     if not calls:
         calls = [(tool.tool, _arguments(tool.parameters)) for tool in offered.tools]
-        if "json_schema_echo" in by_own:  # it wants to see the schema of the other tool as it was kept
+        if "json_schema_echo" in by_own:  # it expects the unchanged schema of the other tool
             schema = by_own["json_schema_2020_12_tool"].parameters
             calls = [("json_schema_echo", {"schema": dict(schema)})]
     for name, arguments in calls:
@@ -114,14 +114,14 @@ def _arguments(schema: Any) -> dict[str, Any]:
 
 
 def main() -> int:
-    """Do what the suite wants to see, and end with 0 if the server could be used."""
+    """Run the scenario; return 0 if the server is usable."""
     context = json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT") or "{}")
     with tempfile.TemporaryDirectory() as name:
         servers = opened(sys.argv[-1], Path(name), context)
         try:
             with servers.held():
                 state = servers.refresh(servers.states()[0][0].entry)
-                for _ in range(_MOST_LOGINS):  # an authorisation server may have moved meanwhile
+                for _ in range(_MOST_LOGINS):  # the authorisation server may have changed meanwhile
                     if state.state == "login":
                         log_in(servers)
                         state = servers.refresh(state.entry)

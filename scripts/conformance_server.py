@@ -1,7 +1,6 @@
-"""`goalwright mcp serve --http` for the MCP conformance suite, with the tools that it calls besides goalwright's own.
+"""`goalwright mcp serve --http` for the MCP conformance suite, with the tools that the suite calls.
 
-The suite sends no token: it is added to requests without one. Prints the address, and serves an empty workspace until
-it is ended.
+The suite sends no token, so it is added to requests without one. Prints the address and serves an empty workspace.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ _TOKEN = "of-the-suite"  # noqa: S105 - it guards an empty folder
 
 
 def main() -> int:
-    """Serve until a signal comes."""
+    """Serve until terminated."""
     listening = bind("127.0.0.1", 0, allow_remote=False)
     port = listening.getsockname()[1]
 

@@ -1,6 +1,6 @@
-"""The tools, resources and prompts that the MCP conformance suite expects of a server, added to goalwright's own.
+"""The tools, resources and prompts that the MCP conformance suite expects of a server.
 
-Their names and texts are the suite's. What they send and ask goes through the server that `goalwright mcp serve --http` runs.
+Names and texts are those of the suite. Requests go through the server of `goalwright mcp serve --http`.
 """
 
 import base64
@@ -168,7 +168,7 @@ def _sample(prompt: str) -> CreateMessageRequest:
 
 
 def _field(ctx: Context[Any], name: str, field: str) -> str | None:
-    """What a person said to a form, once the client has asked."""
+    """Return the user's answer to a form, once the client has asked."""
     said = (ctx.input_responses or {}).get(name)
     return str((said.content or {}).get(field)) if isinstance(said, ElicitResult) else None
 
@@ -293,7 +293,7 @@ def _schemas(server: Server) -> None:
     def json_schema_2020_12_tool() -> str:
         return "json_schema_2020_12_tool"
 
-    # The package makes schemas from signatures, and has no public way to give one.
+    # The package derives schemas from signatures and has no public way to set one.
     server._tool_manager._tools["json_schema_2020_12_tool"].parameters = _SCHEMA
 
 

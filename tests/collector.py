@@ -1,4 +1,4 @@
-"""A collector of OpenTelemetry spans on loopback, which keeps what it is sent."""
+"""An OpenTelemetry collector on loopback that keeps its requests."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Sent = list[tuple["Message", dict[str, Any]]]
 
 @contextmanager
 def collecting(status: int = 200, answer: bytes = b"", **headers: str) -> Iterator[tuple[str, Sent]]:
-    """Its address, and the headers and document of every request so far; what it answers to each."""
+    """Run a collector; yield its address and the headers and body of every request."""
     sent: Sent = []
 
     class Collector(http.server.BaseHTTPRequestHandler):

@@ -1,4 +1,4 @@
-"""A way to a PostgreSQL server that breaks during COMMIT: before it gets there, or before its answer comes back."""
+"""A proxy to a PostgreSQL server that breaks connections during COMMIT, before the request or before the response."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 class CommitCutter:
-    """Listens on loopback, passes on what clients and server say, and cuts one COMMIT of `every`, on average.
+    """Listens on loopback, forwards both directions, and cuts one COMMIT of `every` on average.
 
-    `cuts` counts those that the server never saw (`before`), and those that it had done (`after`).
+    `cuts` counts commits that the server never received (`before`) and those that it executed (`after`).
     """
 
     def __init__(self, url: str, draw: Random, every: int = 6) -> None:
@@ -32,10 +32,10 @@ class CommitCutter:
 
     @property
     def url(self) -> str:
-        """The same journal, reached this way."""
-        given = self._address.parameters
-        place = f"postgresql://{given.get('user', 'postgres')}@127.0.0.1:{self.port}/{given.get('dbname', 'postgres')}"
-        return f"{place}?sslmode=disable&gssencmode=disable&schema={self._address.schema}"
+        """The URL of the journal through the proxy."""
+        parameters = self._address.parameters
+        user, database = parameters.get("user", "postgres"), parameters.get("dbname", "postgres")
+        return f"postgresql://{user}@127.0.0.1:{self.port}/{database}?sslmode=disable&gssencmode=disable&schema={self._address.schema}"
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -71,22 +71,22 @@ class CommitCutter:
         try:
             await asyncio.wait(passing, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            for one in passing:
-                one.cancel()
+            for task in passing:
+                task.cancel()
             for end in (server, writer):
                 end.transport.abort()
 
     async def _questions(self, reader: StreamReader, server: StreamWriter, cut: asyncio.Event) -> None:
-        """Pass on what the client says, message by message; ends with the connection."""
+        """Forward the client's messages one by one until the connection ends."""
         statements: dict[bytes, bytes] = {}
         with suppress(asyncio.IncompleteReadError, ConnectionError):
-            length = await reader.readexactly(4)  # its first message has no kind
+            length = await reader.readexactly(4)  # the first message has no type
             server.write(length + await reader.readexactly(int.from_bytes(length) - 4))
             while True:
                 kind, length = await reader.readexactly(1), await reader.readexactly(4)
                 body = await reader.readexactly(int.from_bytes(length) - 4)
                 name, _, rest = body.partition(b"\0")
-                if kind == b"P":  # parse: the name of a statement, then its text
+                if kind == b"P":  # Parse: the name of a statement, then its text
                     statements[name] = rest.partition(b"\0")[0]
                 commits = body if kind == b"Q" else statements.get(rest.partition(b"\0")[0]) if kind == b"B" else b""
                 if (commits or b"").rstrip(b"\0") == b"COMMIT" and not self._draw.randrange(self._every):
@@ -100,7 +100,7 @@ class CommitCutter:
 
 
 async def _answers(reader: StreamReader, writer: StreamWriter, cut: asyncio.Event) -> None:
-    """Pass on what the server says, until the connection is cut or ends."""
+    """Forward the server's data until the connection is cut or ends."""
     with suppress(ConnectionError):
         while (data := await reader.read(2**16)) and not cut.is_set():
             writer.write(data)

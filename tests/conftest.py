@@ -1,4 +1,4 @@
-"""Fixtures that several folders share."""
+"""Fixtures and hooks for all tests."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tests.virtual_time import Inline
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping
 
-# The machines that tests run on are shared and noisy. Every run draws other examples: fifty are enough for one of them.
+# No deadline, because test machines are shared and noisy. Every run draws other examples, so fifty are enough.
 settings.register_profile("goalwright", deadline=None, max_examples=50)
 settings.register_profile("fast", deadline=None, max_examples=12)  # for `scripts/check --fast`
 settings.load_profile("goalwright")
@@ -42,7 +42,7 @@ FAST = "TESTS_FAST"  # set by `scripts/check --fast`
 HOMES, PLACES = itertools.count(), itertools.count()
 NO_NAME = re.compile(r"\W")
 ROOT = Path(__file__).parent.parent
-# Tests of whole runs, of servers and of processes are slow, whatever each takes; of these, some are for every day.
+# Tests of whole runs, servers and processes are marked slow, except those in DAILY.
 WHOLE = (
     *("docs/", "end_to_end/", "walls/", "executor/stores/postgres/"),
     *("skills/builtin/code/", "skills/builtin/writing/test_large_files.py", "skills/confinement/"),
@@ -75,11 +75,12 @@ WHOLE = (
 )
 DAILY = ("end_to_end/test_run_command.py::test_json", "skills/programs/builds/", "goalwright/runs/test_run.")
 BROWSER = "goalwright/interfaces/web/static/"
-# What a slow test takes here, in seconds, where it is much more than half of one.
+# Seconds of slow tests that take much more than half a second.
 SECONDS = {
     "end_to_end/test_ray_batch.py": 20, "end_to_end/test_mcp_npm.py": 10, "test_packaging.py": 8,
     "skills/manage/test_new_tool.py": 6, "goalwright/models/local/test_server.py": 6, "test_recorded_versions.py": 6,
-    "end_to_end/test_soaks.py": 5, BROWSER: 5, "goalwright/interfaces/mcp/test_serve.py": 4, "goalwright/models/call_process/": 3,
+    "end_to_end/test_soaks.py": 5, BROWSER: 5, "goalwright/interfaces/mcp/test_serve.py": 4,
+    "goalwright/models/call_process/": 3,
     "goalwright/test_testing.py": 3, "end_to_end/": 1.5, "skills/programs/": 1.2, "walls/": 1,
 }  # fmt: skip
 WARM = pytest.StashKey[ExitStack]()
@@ -91,15 +92,15 @@ def _without_threads() -> asyncio.AbstractEventLoop:
     return loop
 
 
-# One loop for the replays of a process: to make and to end one, with its threads, takes as long as a replay.
+# One event loop for all replays of a process, because creating one takes as long as a replay.
 REPLAYS = asyncio.Runner(loop_factory=_without_threads)
 
 
 @pytest.fixture(scope="session")
 def next_workspace(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], None]:
-    """Puts a workspace in a place; it was made for the test before.
+    """Return a function that moves a prepared workspace to a path.
 
-    Skills are indexed for each command while they were changed this very moment, and once if they are older.
+    Skills changed just now are indexed by every command; older skills are indexed once.
     """
     spare = tmp_path_factory.mktemp("spare") / "work"
     add_cataloging(spare)
@@ -113,9 +114,9 @@ def next_workspace(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path],
 
 @pytest.fixture
 def workspace(tmp_path: Path, request: pytest.FixtureRequest, next_workspace: Callable[[Path], None]) -> Iterator[Path]:
-    """A workspace with the skill `cataloging-apis`; every run that a test makes in it must replay, as a file has it.
+    """A workspace with the skill `cataloging-apis`. Every run that a test makes in it must replay without drift.
 
-    The fast lane leaves the replays to the whole run.
+    `scripts/check --fast` skips the replays.
     """
     folder = tmp_path / "work"
     next_workspace(folder)
@@ -125,7 +126,7 @@ def workspace(tmp_path: Path, request: pytest.FixtureRequest, next_workspace: Ca
 
 
 def replayed(workspace: Path) -> dict[str, list[dict[str, str]]]:
-    """What differs in a strict replay of each run that a workspace's journal holds."""
+    """Return the drift of a strict replay of each run in a workspace's journal."""
     from goalwright.runs.stored import records
     from goalwright.settings.paths import Paths
     from goalwright.settings.settings import Settings
@@ -156,13 +157,13 @@ def add_skill(workspace: Path, name: str, text: str) -> Path:
 
 
 def trust(workspace: Path) -> None:
-    """Trust a workspace's settings and templates as they are now, as `--trust` does."""
+    """Trust the current settings and templates of a workspace, as `--trust` does."""
     Trust(Paths.of(workspace, os.environ).trust).trust_workspace(workspace)
 
 
 @pytest.fixture
 def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Script], OpenAIServer]]:
-    """Start a scripted server; litellm finds it through the providers' own variables."""
+    """Start a scripted server and point the providers' environment variables to it."""
     running: list[OpenAIServer] = []
 
     def start(script: Script) -> OpenAIServer:
@@ -179,7 +180,7 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Script], OpenAI
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[PostgresServer]:
-    """A PostgreSQL server, one for all workers of a session."""
+    """A PostgreSQL server, shared by all workers of a session."""
     with ExitStack() as own:
         folder = os.environ.get(SHARED_POSTGRES) or own.enter_context(postgres_folder())
         yield own.enter_context(closing(PostgresServer(Path(folder))))
@@ -187,7 +188,7 @@ def postgres() -> Iterator[PostgresServer]:
 
 @pytest.fixture
 def tmp_path(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
-    """A folder of its own for each test, as pytest's, but without a link to the last one of its name."""
+    """A folder per test like pytest's, but without the symlink to the last one of its name."""
     name = NO_NAME.sub("_", request.node.name)[:30]
     folder = tmp_path_factory.getbasetemp() / f"{name}{next(PLACES)}"
     folder.mkdir(mode=0o700)
@@ -196,33 +197,33 @@ def tmp_path(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRe
 
 @pytest.fixture(autouse=True)
 def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A home of its own for each test, so that nothing of the user's is read or written."""
-    home = tmp_path_factory.getbasetemp() / "homes" / str(next(HOMES))  # `mktemp` looks through all that there are
+    """A temporary home per test, so that no file of the user is read or written."""
+    home = tmp_path_factory.getbasetemp() / "homes" / str(next(HOMES))  # `mktemp` scans all existing folders
     home.mkdir(parents=True)
     monkeypatch.setenv("HOME", str(home))
     for name in list(os.environ):
         if name.startswith(("GOALWRIGHT_", "XDG_", "SKILL")) or name.endswith(("_API_KEY", "_API_BASE")):
             monkeypatch.delenv(name)
-    monkeypatch.setenv("GOALWRIGHT_LOCAL_BACKEND", "xllamacpp")  # nothing is fetched from the internet beside a model
+    monkeypatch.setenv("GOALWRIGHT_LOCAL_BACKEND", "xllamacpp")  # no downloads except models
     return home
 
 
-@pytest.hookimpl(tryfirst=True)  # while the test's environment is still there; a fixture takes longer, for each test
+@pytest.hookimpl(tryfirst=True)  # in a hook, because the test's environment is still set and a fixture is slower
 def pytest_runtest_teardown() -> None:
-    """Let litellm be imported to its end in a test that began to: the next test changes the environment under it."""
+    """Wait for an import of litellm that a test started, before the next test changes the environment."""
     for thread in threading.enumerate():
         if thread.name == "load litellm":
             thread.join()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """What all workers share: the process that others come from, warm once tests are collected, and a database."""
+    """Start the nursery and the database that all workers share."""
     gc.disable()  # until all tests are collected
     if config.getoption("numprocesses", None) and not hasattr(config, "workerinput"):
         warm = config.stash[WARM] = ExitStack()
         os.environ[SHARED_NURSERY] = warm.enter_context(open_nursery()).address
         os.environ[SHARED_POSTGRES] = warm.enter_context(postgres_folder())
-        if not config.getoption("cov_source", None):  # coverage begins in a worker, after what was imported before
+        if not config.getoption("cov_source", None):  # coverage starts in a worker and would miss earlier imports
             worker = warm.enter_context(forked_workers(config.args, config.invocation_params.dir))
             config.option.tx = [worker] * len(config.option.tx)
         config.add_cleanup(warm.close)
@@ -230,7 +231,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True, trylast=True)
 def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, object]:
-    """End the warm process with the last test, so that the lines it covered are counted with the others."""
+    """End the warm process with the last test, so that its coverage is counted."""
     ran = yield
     if WARM in session.config.stash:
         session.config.stash[WARM].close()
@@ -238,7 +239,7 @@ def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, objec
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
-    """The fast lane does not import what it would leave out."""
+    """Do not import modules that `scripts/check --fast` skips."""
     if FAST not in os.environ:
         return None
     name = _name(str(collection_path.relative_to(ROOT))) + ("/" if collection_path.is_dir() else "")
@@ -246,11 +247,11 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
     return True if name.startswith(WHOLE) and not daily else None
 
 
-@pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks
+@pytest.hookimpl(tryfirst=True)  # before tests are selected by markers
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """The longest tests first, a part of them for each worker, so that no worker waits for one at the end.
+    """Order the longest tests first and share them among the workers, so that no worker ends late.
 
-    Those of a file stay together: they share a cluster or a browser. Long ones are left out unless they are asked for.
+    Tests of a file stay together, because they share a cluster or a browser. Tests marked `long` run only on request.
     """
     for item in items:
         name = _name(item.nodeid)
@@ -268,7 +269,7 @@ def _name(path: str) -> str:
 
 
 def in_shares(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
-    """As many parts as there are workers, each with files of slow tests that take about as long, then with others."""
+    """Return one share per worker, each with slow files of about the same total time, then others."""
     files: dict[str, list[pytest.Item]] = {}
     rest: list[pytest.Item] = []
     for item in items:
@@ -290,14 +291,14 @@ def in_shares(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
 
 
 def _seconds(together: list[pytest.Item]) -> float:
-    """About how long the slow tests of a file take."""
+    """Return the estimated seconds of a file's slow tests."""
     name = _name(together[0].nodeid)
     return len(together) * next((seconds for start, seconds in SECONDS.items() if name.startswith(start)), 0.5)
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_finish() -> None:
-    """Keep what was imported and collected out of garbage collections: none of it is ever garbage."""
+    """Freeze imported and collected objects, so that garbage collections skip them."""
     gc.collect()
     gc.freeze()
     gc.enable()
@@ -305,7 +306,7 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Skip what this machine cannot run."""
+    """Skip tests that this machine cannot run."""
     needs.marked(item)
 
 
@@ -317,14 +318,14 @@ def _skip_reasons(config: pytest.Config) -> list[str]:
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """With CI=1, fail where a test was skipped that this machine could have run."""
+    """With CI set, fail if a test was skipped that this machine could have run."""
     REPLAYS.close()
     if os.environ.get("CI") and needs.inexcusable(_skip_reasons(session.config)) and session.exitstatus == 0:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """One line about all skipped tests."""
+    """Print one line about skipped tests."""
     reasons = _skip_reasons(config)
     if line := needs.summary(reasons):
         terminalreporter.write_line(line)
@@ -334,7 +335,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 @pytest.fixture(scope="session", autouse=True)
 def forked_calls(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Fork the processes that make the calls of a batch, which need not import litellm then."""
+    """Fork the call workers of batches, so that they do not import litellm again."""
 
     def start(*descriptors: int) -> Process:
         nursery: Nursery = request.getfixturevalue("nursery")
@@ -347,7 +348,7 @@ def forked_calls(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def indexed_once() -> Iterator[None]:
-    """Make the index of the same skills once."""
+    """Build the index of the same skills once."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(building, "sections", remembered(building.sections))
         yield
@@ -355,7 +356,7 @@ def indexed_once() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def nursery() -> Iterator[Nursery]:
-    """Where processes come from that are not tested for how they start."""
+    """The source of forked processes."""
     if shared := os.environ.get(SHARED_NURSERY):
         yield Nursery(shared)
     else:
@@ -365,7 +366,7 @@ def nursery() -> Iterator[Nursery]:
 
 @pytest.fixture
 def goalwright(nursery: Nursery) -> Callable[..., Ran]:
-    """The real command line, in a process of its own."""
+    """Run the real command line in a child process."""
 
     def run(*arguments: str, env: Mapping[str, str] | None = None, stdin: str = "", cwd: Path | None = None) -> Ran:
         return nursery.run(list(arguments), {**os.environ, **(env or {})}, cwd, stdin)

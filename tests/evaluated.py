@@ -1,4 +1,4 @@
-"""A scripted model for evaluations: it answers by the skill that its task was given, and judges what it is asked."""
+"""A scripted model for evaluations, which answers by the task's skill and acts as a judge."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ Begin with a greeting.
 
 
 def schema_of(call: Call) -> dict[str, Any]:
-    """The form that a request asks for."""
+    """Return the response schema of a request."""
     form = call.body.get("response_format") or {}
-    found: dict[str, Any] = form.get("json_schema", {}).get("schema", {})
-    return found
+    schema: dict[str, Any] = form.get("json_schema", {}).get("schema", {})
+    return schema
 
 
 def is_judge(call: Call) -> bool:
@@ -38,7 +38,7 @@ def is_pairwise(call: Call) -> bool:
 
 
 def part(call: Call, tag: str) -> str:
-    """What stands between two tags of a prompt."""
+    """Return the text between two tags of a prompt."""
     return call.user.partition(f"<{tag}>\n")[2].partition(f"\n</{tag}>")[0]
 
 
@@ -49,7 +49,7 @@ def goal_of(call: Call) -> str:
 def answering(
     answer: Callable[[str, str], str], judge: Callable[[Call], str] | None = None, pairwise: str = "neither"
 ) -> Callable[[Call], Answer]:
-    """Plans one task, with the skill if it is listed as selected, and answers by the goal and the skill's text."""
+    """Return a script that plans one task, with the skill if selected, and answers from goal and skill."""
 
     def script(call: Call) -> Answer:
         if is_pairwise(call):
@@ -66,13 +66,13 @@ def answering(
 
 
 def write_cases(path: Path, *cases: dict[str, Any]) -> Path:
-    """A file of cases in JSON lines."""
+    """Write cases as JSON lines."""
     path.write_text("".join(json.dumps(case) + "\n" for case in cases), encoding="utf-8")
     return path
 
 
 def letters(count: int, *, start: int = 0) -> list[dict[str, Any]]:
-    """Cases that pass if the letter has a greeting."""
+    """Return cases that pass if the letter has a greeting."""
     return [
         {"id": f"letter-{number}", "goal": f"Write a letter to customer {number}", "checks": [{"contains": "Dear"}]}
         for number in range(start, start + count)

@@ -1,4 +1,4 @@
-"""Plain classes that stand in for what tests do not need to be real."""
+"""Plain fakes for parts that tests do not need."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ REPORTED = Usage(1, 100, 10)
 
 @dataclass
 class ScriptedModel:
-    """Answers with what a function says, and remembers what it was asked; one task may wait for its answer forever.
+    """Answers by a function and records requests; the task `unanswered` waits forever.
 
-    It reports `usage` where a reply has none, as providers do: the estimates made without it are a sixth of a run.
+    It reports `usage` for replies without it, as providers do, because estimates take a sixth of a run's time.
     """
 
     script: Callable[[Request], Reply | Exception]
@@ -49,21 +49,21 @@ class ScriptedModel:
         return self
 
     async def ready(self, role: Role) -> None:
-        """It has nothing to load."""
+        """Do nothing."""
 
     def profile(self, role: Role, task: str | None = None, called: str | None = None) -> Profile:
         return FULL
 
 
 def saying(*replies: Reply | Exception | str) -> ScriptedModel:
-    """A model that gives these replies, the last again and again."""
+    """Return a model that gives these replies in order and repeats the last one."""
     left = [Reply(reply) if isinstance(reply, str) else reply for reply in replies]
     return ScriptedModel(lambda _: left.pop(0) if len(left) > 1 else left[0])
 
 
 @dataclass
 class Recorder:
-    """Keeps events."""
+    """Records events."""
 
     events: list[Event] = field(default_factory=list)
 

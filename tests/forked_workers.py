@@ -1,8 +1,7 @@
-"""Workers of pytest-xdist, forked from one process that has imported all tests: each worker spends seconds less.
+"""Forks the workers of pytest-xdist from a process that has imported all tests, which saves seconds per worker.
 
-The process imports the modules of the tests that were asked for, and loads what many of them use if there are many. A
-worker collects the tests, with every module imported. `tests/fork_request.py` is what pytest-xdist starts in place of
-Python.
+The process imports the requested test modules, and litellm if there are many. Workers then collect the tests without
+importing again. pytest-xdist starts `tests/fork_request.py` instead of Python.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ MANY = 50  # modules
 
 @contextmanager
 def forked_workers(tests: Sequence[str], folder: Path) -> Iterator[str]:
-    """What pytest-xdist is to start for a worker, as `--tx` has it."""
+    """Return the `--tx` specification of a worker."""
     with tempfile.TemporaryDirectory(prefix="workers-") as place:
         address = f"{place}/socket"
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
@@ -39,7 +38,7 @@ def forked_workers(tests: Sequence[str], folder: Path) -> Iterator[str]:
             listener.listen(128)
             process = subprocess.Popen(
                 [sys.executable, "-m", "tests.forked_workers", str(listener.fileno()), *tests],
-                stdin=subprocess.PIPE,  # its end tells the process that nobody needs it any more
+                stdin=subprocess.PIPE,  # the process ends when this pipe closes
                 pass_fds=[listener.fileno()],
                 env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
                 cwd=folder,
@@ -49,7 +48,7 @@ def forked_workers(tests: Sequence[str], folder: Path) -> Iterator[str]:
 
 
 class _Imported(pytest.Module):
-    """A module of tests that is imported, and of which no tests are made: each worker makes its own."""
+    """A test module that is imported without collecting its tests."""
 
     def collect(self) -> list[pytest.Item | pytest.Collector]:
         assert self.obj is not None
@@ -57,7 +56,7 @@ class _Imported(pytest.Module):
 
 
 class _Imports:
-    """Has pytest import the modules of tests, and counts them."""
+    """Imports test modules and counts them."""
 
     modules = 0
 
@@ -67,12 +66,12 @@ class _Imports:
 
 
 def _warm_up(tests: Sequence[str]) -> None:
-    """Import the tests as pytest does, and what most of them use."""
+    """Import the tests as pytest does, and the modules that most of them use."""
     imports = _Imports()
     output, nothing = os.dup(1), os.open(os.devnull, os.O_WRONLY)
     os.dup2(nothing, 1)
     places = dict.fromkeys(test.partition("::")[0] for test in tests)
-    # Without capturing: some modules keep the standard files that they find when they are imported.
+    # Without capturing, because some modules keep the standard files of import time.
     pytest.main(["--collect-only", "-qqq", "-s", "-p", "no:cacheprovider", *places], [imports])  # workers report errors
     sys.stdout.flush()
     os.dup2(output, 1)
@@ -81,12 +80,12 @@ def _warm_up(tests: Sequence[str]) -> None:
     if imports.modules > MANY:
         nursery_process.import_litellm()
         _draw_text()
-    assert threading.active_count() == 1, "whoever is forked from here would lack the other threads"
+    assert threading.active_count() == 1, "a forked process would lack the other threads"
 
 
 def _draw_text() -> None:
-    """Let Hypothesis read its table of all characters, which it makes the first time: that takes seconds."""
-    from hypothesis import given, settings, strategies  # it is a plugin: pytest is to import it
+    """Load Hypothesis's character table, which takes seconds."""
+    from hypothesis import given, settings, strategies  # pytest must import this plugin first
 
     settings(max_examples=1, database=None)(given(strategies.text())(lambda _: None))()
 

@@ -1,4 +1,4 @@
-"""How the time of some work grows with its amount: a figure that a slow or busy machine does not change."""
+"""Measures how time grows with size, independent of the speed and load of the machine."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# Less than this is not told apart from noise.
+# Shorter times are noise.
 _LEAST = 0.002
 _ROUNDS = 3
 
 
 def growth(work: Callable[[int], object], few: int, many: int) -> float:
-    """The power of the amount that the time grows with: 1 if twice as much takes twice as long, 2 if four times."""
-    # In turns, so that a machine that slows down in between slows both down.
+    """Return the exponent of time over size: 1 is linear, 2 is quadratic."""
+    # Alternating, so that a slowdown of the machine affects both sizes.
     rounds = [(_seconds(work, few), _seconds(work, many)) for _ in range(_ROUNDS)]
     less, more = (max(_LEAST, min(times)) for times in zip(*rounds, strict=True))
     return math.log(more / less) / math.log(many / few)

@@ -1,8 +1,7 @@
-"""One schedule of a batch whose workers share a limiter: messages, deaths and clocks as a seed says, in virtual time.
+"""Simulates a batch whose workers share a rate limiter, from a seed and in virtual time.
 
-Goals make calls, one after another or two at a time, with pauses between them. Messages are slow or get lost, calls
-fail, workers and the limiter die, and no two clocks agree. Whatever happens, the calls keep to the rate, and none waits
-for ever.
+Goals make calls, sequentially or in pairs, with pauses. Messages are delayed or lost, calls fail, workers and the
+limiter die, and clocks disagree. The calls must stay within the rate, and none may wait forever.
 """
 
 from __future__ import annotations
@@ -25,16 +24,16 @@ if TYPE_CHECKING:
     from goalwright_planner.model import Model
 
 REQUEST = Request((Message("user", "hi"),))
-# Seconds in which things go wrong; afterwards every message and every call succeeds.
+# Seconds with faults; afterwards every message and call succeeds.
 FAULTS = 40.0
-# Seconds without a call after which none will ever come: a limiter that died is closed for a minute, a provider that
-# was down for half a minute.
+# Seconds without a call that count as a deadlock: a dead limiter is closed for a minute, and a failed provider for half
+# a minute.
 STALL = 150.0
 
 
 @dataclass
 class Schedule:
-    """What the seed decides."""
+    """The parameters drawn from the seed."""
 
     seed: int
     draw: random.Random = field(init=False)
@@ -57,7 +56,7 @@ class Schedule:
 
 
 class Simulation:
-    """The workers of a schedule, its limiter and its provider, which notes when it was called."""
+    """The workers, the limiter, and a provider that records call times."""
 
     name = "openai/x"
 
@@ -72,7 +71,7 @@ class Simulation:
         self.workers = [self._start() for _ in range(schedule.workers)]
 
     async def run(self) -> None:
-        """Run until every goal has made its calls; raises if one waits for ever or the rate is exceeded."""
+        """Run until every goal has made its calls; raise on a deadlock or an exceeded rate."""
         dying = asyncio.ensure_future(self._die())
         try:
             while any(self.left.values()):
@@ -103,7 +102,7 @@ class Simulation:
         return Clock(self.loop, self.draw.uniform(0, 1e5), 1 + self.draw.uniform(-1e-4, 1e-4))
 
     def _start(self) -> list[asyncio.Task[None]]:
-        """A worker with a clock of its own; it takes the goals of the one that it replaces, or its share of all."""
+        """Start a worker with its own clock, for the goals of its predecessor or for its share."""
         self.started += 1
         schedule, place = self.schedule, (self.started - 1) % self.schedule.workers
         rates = Rates(schedule.slots, schedule.rates.rpm, schedule.rates.tpm)
@@ -169,7 +168,7 @@ class Simulation:
 
 @dataclass(frozen=True)
 class Clock:
-    """A clock that shows another time than the others, and goes a little faster or slower."""
+    """A clock with an offset and a drift."""
 
     loop: asyncio.AbstractEventLoop
     offset: float
@@ -187,7 +186,7 @@ async def _end(tasks: list[asyncio.Task[None]]) -> None:
 
 
 def run_schedule(seed: int) -> int:
-    """Run the schedule of a seed; returns how many calls it made."""
+    """Run the schedule of a seed; return the number of calls."""
     made: list[int] = []
 
     async def main() -> None:

@@ -1,7 +1,7 @@
-"""An MCP server that asks, has resources and prompts: `python -S mcp_asking_server.py modern|legacy`.
+"""An MCP server with elicitation, resources and prompts: `python -S mcp_asking_server.py modern|legacy`.
 
-It is written by hand, so that it starts at once. With `legacy` it speaks the protocol of 2025-11-25, and asks over the
-back channel; else that of 2026-07-28, where a call that asks is made again. Calls run beside each other.
+It is hand-written for a fast start. `legacy` is protocol 2025-11-25, which asks over the back channel; `modern` is
+2026-07-28, which repeats the call with the answer. Calls run concurrently.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def send(**message: Any) -> None:
 
 
 def ask(request: dict[str, Any], message: str, schema: dict[str, Any]) -> Any:
-    """What the person says; None if the call has to be made again for that."""
+    """Return the user's answer, or None if the client has to repeat the call with it."""
     if not LEGACY:
         return (request["params"].get("inputResponses") or {}).get("it")
     number, said = f"asked-{next(NUMBERS)}", queue.Queue[Any]()
@@ -64,7 +64,7 @@ def ask(request: dict[str, Any], message: str, schema: dict[str, Any]) -> Any:
 
 
 def take(message: dict[str, Any]) -> None:
-    """Hand an answer, or the end of a call, to whoever waits for it."""
+    """Deliver an answer, or the end of a call, to its waiter."""
     if message.get("method") == "notifications/cancelled":
         for asker, said in list(ASKED.values()):
             if asker == message["params"]["requestId"]:
@@ -74,7 +74,7 @@ def take(message: dict[str, Any]) -> None:
 
 
 def call(request: dict[str, Any]) -> dict[str, Any]:
-    """The result of a call."""
+    """Return the result of a tool call."""
     name, given = request["params"]["name"], request["params"].get("arguments") or {}
     if name == "work":
         token = request["params"]["_meta"]["progressToken"]
@@ -109,7 +109,7 @@ def text(value: str) -> dict[str, Any]:
 
 
 def answer(request: dict[str, Any]) -> dict[str, Any] | None:
-    """The result of a request; None if it is unknown."""
+    """Return the result of a request, or None if the method is unknown."""
     match request["method"]:
         case "server/discover" if not LEGACY:
             return {"supportedVersions": ["2026-07-28"], "capabilities": CAPABILITIES, "serverInfo": INFO}

@@ -1,4 +1,4 @@
-"""An MCP server in plain Python, which starts at once; `--mode` makes it misbehave as the package's server cannot."""
+"""An MCP server in plain Python with a fast start; `--mode` selects faults that the package's server cannot produce."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ NUMBERS = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"typ
 
 
 def tool(name: str, description: str, schema: dict[str, Any] | None = None, *, reads: bool = True) -> dict[str, Any]:
-    """A tool as a server lists it."""
+    """Return the listing of a tool."""
     row = {"name": name, "description": description, "inputSchema": schema or {"type": "object"}}
     return row | ({"annotations": {"readOnlyHint": True}} if reads else {})
 
 
 def tools(given: argparse.Namespace) -> list[dict[str, Any]]:
-    """All tools."""
+    """Return the listings of all tools."""
     rows = [
         tool("add", given.say, NUMBERS),
         tool("slow", "Sleeps, then answers.", {"type": "object", "properties": {"seconds": {"type": "number"}}}),
@@ -58,7 +58,7 @@ def tools(given: argparse.Namespace) -> list[dict[str, Any]]:
 
 
 def answer(name: str, arguments: dict[str, Any], mode: str) -> Any:
-    """What a call returns: text, or the whole result."""
+    """Return the text or the full result of a call."""
     match name:
         case "add" if mode == "flood":
             sys.stdout.write("x" * (24 * 1024 * 1024))

@@ -1,4 +1,4 @@
-"""An MCP server made with the package's own server: `python mcp_server.py [PORT]`, with a port over HTTP."""
+"""An MCP server made with the package `mcp`: `python mcp_server.py [PORT]`; with a port it serves HTTP."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PIXEL = base64.b64encode(b"\x89PNG pixels").decode()
 
 
 def make() -> MCPServer[Any]:
-    """The server with its tools."""
+    """Create the server with its tools."""
     server: MCPServer[Any] = MCPServer("packaged", log_level="ERROR")
 
     @server.tool(description="Adds two numbers.", annotations=READ_ONLY)

@@ -1,4 +1,4 @@
-"""Workspaces with MCP servers, for tests: what their `.mcp.json` has, and how they are opened."""
+"""Test workspaces with MCP servers."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ PLAIN = Path(__file__).with_name("mcp_plain_server.py")
 
 
 def small(*args: str, **rest: Any) -> dict[str, Any]:
-    """An entry that starts the plain server; it notes each start in `starts.txt` of the folder it runs in."""
+    """Return an entry for the plain server, which logs each start in `starts.txt` of its folder."""
     return {"command": sys.executable, "args": ["-S", str(PLAIN), *args], **rest}
 
 
 def packaged(**rest: Any) -> dict[str, Any]:
-    """An entry that starts the server that is made with the package, which takes seconds."""
+    """Return an entry for the package's server, which takes seconds to start."""
     return {"command": sys.executable, "args": [str(PACKAGED)], **rest}
 
 
@@ -41,19 +41,19 @@ def configure(workspace: Path, **entries: Any) -> Path:
 def open_servers(
     workspace: Path, environ: Mapping[str, str] | None = None, *, logins: Path | None = None
 ) -> McpServers:
-    """The servers of a workspace, as a run opens them."""
+    """Open the servers of a workspace as a run does."""
     paths = Paths.of(workspace, os.environ)
     env = dict(os.environ) if environ is None else environ
     return McpServers(paths.workspace, paths.user_mcp, paths.cache / "mcp", Trust(paths.trust), env, logins=logins)
 
 
 def starts(workspace: Path) -> int:
-    """How often the plain server was started there."""
+    """Return how often the plain server was started."""
     log = workspace / "starts.txt"
     return len(log.read_text(encoding="utf-8").splitlines()) if log.exists() else 0
 
 
 def track(workspace: Path) -> None:
-    """Make the workspace a git repository that tracks all of its files."""
+    """Make the workspace a git repository that tracks all its files."""
     subprocess.run(["git", "init", "-q"], cwd=workspace, check=True)
     subprocess.run(["git", "add", "-A"], cwd=workspace, check=True)

@@ -1,8 +1,8 @@
-"""What some tests need of the machine: `@needs_go`, or `need("go")` inside a test.
+"""Requirements of tests on the machine: `@needs_go`, or `need("go")` inside a test.
 
-Where it is missing the test is skipped by name, and the session ends with one line: "skipped for want of: go (7)".
-With CI=1 a skip fails the session where the machine could have run the test: each need looks a second time, by other
-means than the product's own, and a skip that names no need has no excuse.
+A test whose requirement is missing is skipped by name, and the session ends with a line such as "skipped for want of:
+go (7)". With CI set, a skip fails the session if the machine could have run the test. This is checked a second time by
+other means than the product's, and a skip without a named requirement always fails.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _REASON = re.compile(r"^(?:Skipped: )?needs ([\w -]+)$")
 
 @dataclass(frozen=True)
 class Need:
-    """Whether it is here, as the tests see it, and whether the machine has it, looked at independently."""
+    """A requirement: whether the product finds it, and whether an independent check finds it."""
 
     here: Callable[[], bool]
     on_machine: Callable[[], bool]
@@ -50,12 +50,12 @@ def _program(name: str) -> Need:
 def _packages(*names: str) -> bool:
     try:
         return all(find_spec(name) is not None for name in names)
-    except ModuleNotFoundError:  # of a package that one of them would be in
+    except ModuleNotFoundError:  # a parent package is missing
         return False
 
 
 def _bubblewrap_runs() -> bool:
-    """Whether bubblewrap can make the namespaces that goalwright asks for."""
+    """Whether bubblewrap can create the namespaces that goalwright uses."""
     command = ["bwrap", "--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "true"]
     try:
         return subprocess.run(command, capture_output=True, check=False, timeout=20).returncode == 0
@@ -64,7 +64,7 @@ def _bubblewrap_runs() -> bool:
 
 
 def _landlock_answers() -> bool:
-    """Whether the kernel tells a Landlock version on a machine whose system calls are known."""
+    """Whether the kernel reports a Landlock version."""
     known = platform.machine().lower() in ("x86_64", "aarch64")
     return known and int(ctypes.CDLL(None).syscall(444, None, 0, 1)) > 0
 
@@ -78,14 +78,14 @@ def _node_strips_types() -> bool:
 
 
 def _node_knows_modules() -> bool:
-    """Whether Node reads a module without being told that it is one."""
+    """Whether Node detects ES modules by their syntax."""
     node = shutil.which("node")
     shown = subprocess.run([node, "--version"], capture_output=True, text=True, check=False).stdout if node else ""
     version = tuple(map(int, re.findall(r"\d+", shown)[:2]))
     return version >= (22, 7) or (20, 19) <= version < (21, 0)
 
 
-# The first has no window to draw, and takes an eighth less CPU time.
+# The headless shell comes first, because it takes an eighth less CPU.
 _BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 
 
@@ -94,12 +94,12 @@ def _browser() -> str | None:
 
 
 def chromium() -> str | None:
-    """The browser that the tests of the page drive: the system's own."""
+    """Return the system's browser, if playwright is installed."""
     return _browser() if _packages("playwright") else None
 
 
 def _browser_starts() -> bool:
-    """Whether the machine has one, with or without the package that drives it."""
+    """Whether the machine has a browser."""
     path = _browser()
     return path is not None and subprocess.run([path, "--version"], capture_output=True, check=False).returncode == 0
 
@@ -109,7 +109,7 @@ def _not_root() -> bool:
 
 
 def _mounts() -> bool:
-    """Whether a process may have mounts of its own."""
+    """Whether a process may create mounts."""
     command = ["unshare", "-rm", "mount", "-t", "tmpfs", "none", "/mnt"]
     try:
         return subprocess.run(command, capture_output=True, check=False, timeout=20).returncode == 0
@@ -118,27 +118,27 @@ def _mounts() -> bool:
 
 
 def _ray_metrics() -> bool:
-    """Whether Ray has what its metrics need, which `ray[default]` brings."""
+    """Whether the packages for Ray's metrics are installed (`ray[default]`)."""
     return _packages("ray", "aiohttp_cors", "grpc", "opentelemetry.exporter.prometheus", "prometheus_client")
 
 
 def _spaces() -> bool:
-    """Whether a process may have a PID namespace of its own."""
+    """Whether a process may create a PID namespace."""
     try:
         return subprocess.run([*space_command(), "true"], capture_output=True, check=False, timeout=20).returncode == 0
     except OSError:
         return False
 
 
-def _counted_on() -> bool:
-    """Whether the network is: what cannot be fetched from it is an error in CI, and a skip by name elsewhere."""
+def _in_ci() -> bool:
+    """Whether CI is set: failed downloads fail the test there, and skip it elsewhere."""
     return bool(os.environ.get("CI"))
 
 
 NEEDS = {
     "node": _program("node"),
     "npm": _program("npm"),
-    "npm registry": Need(_counted_on, _counted_on),
+    "npm registry": Need(_in_ci, _in_ci),
     "go": _program("go"),
     "git": _program("git"),
     "jq": _program("jq"),
@@ -170,13 +170,13 @@ def _here(name: str) -> bool:
 
 
 def need(name: str) -> None:
-    """Skip the test unless the machine has this."""
+    """Skip the test unless the machine meets a requirement."""
     if not _here(name):
         pytest.skip(f"needs {name}")
 
 
 def marked(item: pytest.Item) -> None:
-    """Skip a marked test unless the machine has all that it needs."""
+    """Skip a marked test unless the machine meets its requirements."""
     for mark in item.iter_markers("needs"):
         for name in mark.args:
             need(name)
@@ -200,23 +200,23 @@ needs_non_root = pytest.mark.needs("non-root user")
 needs_local = pytest.mark.needs("local")
 
 
-def wanted(reasons: Iterable[str]) -> Counter[str]:
-    """How many tests were skipped for want of what; other reasons stand as they are."""
-    return Counter(found[1] if (found := _REASON.match(reason)) else reason for reason in reasons)
+def skip_counts(reasons: Iterable[str]) -> Counter[str]:
+    """Count skips by requirement; other reasons are kept as text."""
+    return Counter(match[1] if (match := _REASON.match(reason)) else reason for reason in reasons)
 
 
 def summary(reasons: Iterable[str]) -> str:
-    """The one line about skipped tests; empty where none was."""
-    counted = sorted(wanted(reasons).items(), key=lambda one: (-one[1], one[0]))
+    """Return one line about skipped tests, or an empty string."""
+    counted = sorted(skip_counts(reasons).items(), key=lambda item: (-item[1], item[0]))
     return "skipped for want of: " + ", ".join(f"{name} ({times})" for name, times in counted) if counted else ""
 
 
 def inexcusable(reasons: Iterable[str]) -> list[str]:
-    """The skips that this machine could have run, each with why."""
-    found = []
-    for name in wanted(reasons):
+    """Return a problem for each requirement that this machine does meet."""
+    problems = []
+    for name in skip_counts(reasons):
         if name not in NEEDS:
-            found.append(f"a test was skipped without a need of tests/needs.py: {name}")
+            problems.append(f"a test was skipped without a need of tests/needs.py: {name}")
         elif NEEDS[name].on_machine():
-            found.append(f"tests were skipped for want of {name}, which this machine has")
-    return found
+            problems.append(f"tests were skipped for want of {name}, which this machine has")
+    return problems

@@ -1,9 +1,9 @@
-"""Real Python processes that start at once: forked from one that has litellm imported, which takes five seconds.
+"""Starts Python processes quickly, by forking a warm process that has imported litellm (which takes five seconds).
 
-Each is a process like any other, with its own process id, arguments, environment, folder, standard files, signals and
-exit status. Only its start differs, so tests of the start itself use `subprocess`.
+A forked process has its own process id, arguments, environment, folder, standard files, signals and exit status. Tests
+of startup itself use `subprocess`.
 
-    nursery.run(["trace", "list"], os.environ)                      `goalwright trace list`, to its end
+    nursery.run(["trace", "list"], os.environ)                      runs `goalwright trace list`
     nursery.start(["-m", "goalwright", "run", "..."], stderr=PIPE)        in the background, as with `subprocess.Popen`
     nursery.start(["-c", "print(1)"], stdout=PIPE)
 """
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parent.parent
 REQUEST = Path(__file__).with_name("fork_request.py")
-# Python's objects in pages of 2 MB where the system has them: a fork of 250 MB takes a fifth of the time.
+# Huge pages for Python's objects: forking 250 MB takes a fifth of the time.
 HUGE_PAGES = {"PYTHONMALLOC": "malloc", "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
 
 
 @dataclass(frozen=True)
 class Ran:
-    """What a command printed and how it ended."""
+    """The output and exit status of a command."""
 
     status: int
     out: str
@@ -45,7 +45,7 @@ class Ran:
 
 
 class Process:
-    """A process that was started: as much of `subprocess.Popen` as tests use, with text pipes."""
+    """A started process: the part of `subprocess.Popen` that tests use, with text pipes."""
 
     def __init__(self, address: str, request: Request, files: Sequence[int | IO[Any] | None]) -> None:
         self.returncode: int | None = None
@@ -67,7 +67,7 @@ class Process:
         self.pid = int(self._connection.recv(16))
 
     def _descriptor(self, number: int, file: int | IO[Any] | None, ours: list[int]) -> int:
-        """What the process gets as this standard file; what was opened for it alone is added to `ours`."""
+        """Return the descriptor for a standard file; append descriptors opened for it to `ours`."""
         if file is None:
             return number
         if not isinstance(file, int):
@@ -85,14 +85,14 @@ class Process:
         return write
 
     def poll(self) -> int | None:
-        """How it ended, as `subprocess` has it; None while it runs."""
+        """Return the exit status as `subprocess` does, or None while the process runs."""
         try:
             return self.wait(0)
         except subprocess.TimeoutExpired:
             return None
 
     def wait(self, timeout: float | None = None) -> int:
-        """Wait for its end."""
+        """Wait for the process to end."""
         with self._waiting:
             if self.returncode is None:
                 self._connection.settimeout(timeout)
@@ -106,7 +106,7 @@ class Process:
         return self.returncode
 
     def communicate(self, timeout: float | None = None) -> tuple[str, str]:
-        """Everything that it still prints; returns once nobody holds its pipes and it has ended."""
+        """Return the remaining output, once the pipes are closed and the process has ended."""
         read: dict[IO[str], str] = {}
         pipes = [pipe for pipe in (self.stdout, self.stderr) if pipe is not None]
         readers = [threading.Thread(target=lambda one=pipe: read.update({one: one.read()})) for pipe in pipes]
@@ -123,13 +123,13 @@ class Process:
         return read.get(self.stdout, "") if self.stdout else "", read.get(self.stderr, "") if self.stderr else ""
 
     def send_signal(self, number: int) -> None:
-        """Send a signal, unless it has ended."""
+        """Send a signal unless the process has ended."""
         if self.poll() is None:
-            with suppress(ProcessLookupError):  # it ended since
+            with suppress(ProcessLookupError):  # it has ended meanwhile
                 os.kill(self.pid, number)
 
     def kill(self) -> None:
-        """End it with -9."""
+        """Kill the process."""
         self.send_signal(9)
 
     def __enter__(self) -> Self:
@@ -144,13 +144,13 @@ class Process:
 
 
 class Nursery:
-    """Starts processes by asking the warm one at an address for them."""
+    """Starts processes by requests to the warm process at an address."""
 
     def __init__(self, address: str) -> None:
         self.address = address
 
     def command(self, *arguments: str) -> list[str]:
-        """What a shell or a client starts in place of `python ARGUMENTS`."""
+        """The command that a shell or a client runs instead of `python ARGUMENTS`."""
         return [sys.executable, "-I", "-S", str(REQUEST), self.address, *arguments]
 
     def start(
@@ -171,14 +171,14 @@ class Nursery:
         return Process(self.address, request, [stdin, stdout, stderr, *pass_fds])
 
     def write_program(self, place: Path, only: str) -> None:
-        """Write a program that stands for Python, and forks what has this text in its command."""
+        """Write a program that replaces Python and forks commands that contain `text`."""
         fork, python = shlex.join(self.command()), shlex.quote(sys.executable)
         script = f'#!/bin/sh\ncase "$*" in *{only}*) exec {fork} "$@" ;; esac\nexec {python} "$@"\n'
         place.write_text(script, encoding="utf-8")
         place.chmod(0o700)
 
     def start_worker(self, *descriptors: int) -> Process:
-        """Start processes that make the calls of a batch, exactly as the batch would."""
+        """Start a call worker of a batch, as the batch does."""
         return self.start(
             ["-P", *program("serve_private", sys.path, *map(str, descriptors))],
             stdout=DEVNULL,
@@ -189,7 +189,7 @@ class Nursery:
     def run(
         self, arguments: Sequence[str], env: Mapping[str, str] | None = None, cwd: Path | None = None, stdin: str = ""
     ) -> Ran:
-        """Run `goalwright` to its end."""
+        """Run `goalwright`."""
         return self.run_python(["-m", "goalwright", *arguments], env, cwd, stdin)
 
     def run_python(
@@ -200,7 +200,7 @@ class Nursery:
         stdin: str = "",
         timeout: float = 600,
     ) -> Ran:
-        """Run `python COMMAND` to its end."""
+        """Run `python COMMAND`."""
         with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
             given.write(stdin.encode())
             given.seek(0)
@@ -216,15 +216,15 @@ def _text(file: IO[bytes]) -> str:
 
 @contextmanager
 def open_nursery() -> Iterator[Nursery]:
-    """Start the warm process; it ends with this one, even where this one is killed."""
+    """Start the warm process; it ends with this process, even if this one is killed."""
     with tempfile.TemporaryDirectory(prefix="nursery-") as folder:
         address = f"{folder}/socket"
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
             listener.bind(address)
-            listener.listen(128)  # requests wait here until it is warm
+            listener.listen(128)  # requests queue here until it is warm
             process = subprocess.Popen(
                 [sys.executable, "-m", "tests.nursery_process", str(listener.fileno())],
-                stdin=PIPE,  # its end tells the warm process that nobody needs it any more
+                stdin=PIPE,  # the warm process ends when this pipe closes
                 pass_fds=[listener.fileno()],
                 env={**os.environ, **HUGE_PAGES},
                 cwd=ROOT,

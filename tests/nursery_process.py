@@ -1,7 +1,7 @@
-"""The warm process that others are forked from, and how it is asked for one.
+"""The warm process that others are forked from.
 
-A connection stands for one process: its request comes with the standard files, its process id and, at the end, its
-exit status go back.
+Each connection is one process: the request carries the standard files; the process id and later the exit status are
+sent back.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ from typing import NoReturn
 _LONGEST_REQUEST = 2**20
 _MOST_FILES = 16
 _OUT_OF_THE_WAY = 200
-_SET_BY_LITELLM = ("TIKTOKEN_CACHE_DIR",)  # when it is imported; without it a tokenizer is fetched from the internet
-PYTHON = "TESTS_PYTHON"  # what the process is to start as Python
+_SET_BY_LITELLM = ("TIKTOKEN_CACHE_DIR",)  # read at import; without it litellm downloads a tokenizer
+PYTHON = "TESTS_PYTHON"  # the program to run as Python
 _NOT_WARMED = (
     "__main__",
     "goalwright.testing",
     "engines.ray.cluster",
-)  # Ray would be shut down at the end of every process
+)  # it would shut Ray down at the end of every process
 
 
 @dataclass(frozen=True)
 class Request:
-    """What a process is to be: `python COMMAND` in this environment and folder, with descriptors besides 0 to 2."""
+    """A request to run `python COMMAND` in an environment and folder, with descriptors beyond 0 to 2."""
 
     command: list[str]
     env: dict[str, str]
@@ -50,12 +50,12 @@ class Request:
 
 
 def send(connection: socket.socket, request: Request, files: list[int]) -> None:
-    """Ask for a process with these files."""
+    """Send a request with its files."""
     socket.send_fds(connection, [json.dumps(asdict(request)).encode()], files)
 
 
 def _serve(listener: socket.socket) -> list[str]:
-    """Fork for each connection and tell how each process ended; returns only in one that is to run a command."""
+    """Fork for each connection and report exit statuses; return only in a child that runs a command."""
     running: dict[int, tuple[int, socket.socket]] = {}
     while True:
         ready, _, _ = select.select([listener, sys.stdin, *running], [], [])
@@ -75,7 +75,7 @@ def _serve(listener: socket.socket) -> list[str]:
                 return request.command
             for file in files:
                 os.close(file)
-            if child < 0:  # who asked went away first
+            if child < 0:  # the client is gone
                 connection.close()
                 continue
             running[os.pidfd_open(child)] = (child, connection)
@@ -85,7 +85,7 @@ def _serve(listener: socket.socket) -> list[str]:
 
 
 def _tell(connection: socket.socket, number: int) -> None:
-    with suppress(OSError):  # who asked may be gone; the process notices by its own files
+    with suppress(OSError):  # the client may be gone; the process notices from its files
         connection.send(str(number).encode())
 
 
@@ -96,7 +96,7 @@ def _tell_end(descriptor: int, pid: int, connection: socket.socket) -> None:
 
 
 def _become(request: Request, files: list[int]) -> None:
-    """Take the environment, the folder and the files that were asked for."""
+    """Apply the requested environment, folder and files."""
     moved = [fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _OUT_OF_THE_WAY) for descriptor in files]
     for descriptor in files:
         os.close(descriptor)
@@ -116,7 +116,7 @@ def _become(request: Request, files: list[int]) -> None:
 
 
 def _execute(command: list[str]) -> None:
-    """What `python COMMAND` does, with `-m`, `-c` or a file."""
+    """Run `-m MODULE`, `-c CODE` or a file."""
     given = [one for one in command if one != "-P"]
     if not given[0].startswith("-"):
         sys.argv = given
@@ -134,7 +134,7 @@ def _execute(command: list[str]) -> None:
 
 
 def _leave(code: str | int | None) -> NoReturn:
-    """End as Python does, except that memory is not freed object by object, which takes longer than most commands."""
+    """Exit like Python, but without freeing memory, which takes longer than most commands."""
     threading._shutdown()  # type: ignore[attr-defined] # waits for threads, as Python does
     atexit._run_exitfuncs()
     if isinstance(code, str):
@@ -143,13 +143,13 @@ def _leave(code: str | int | None) -> NoReturn:
     for file in (sys.stdout, sys.stderr):
         try:
             file.flush()
-        except (OSError, ValueError):  # a closed pipe, or a file that is closed already
+        except (OSError, ValueError):  # a closed pipe or file
             status = status or 120
     os._exit(status)
 
 
 def _fork_workers(address: str) -> None:
-    """Let `goalwright batch` get the processes that make its calls from here too; they import litellm and little else."""
+    """Fork the call workers of `goalwright batch` here too; they import little besides litellm."""
     from goalwright.models.call_process import spawn
     from tests.nursery import Nursery
 
@@ -157,7 +157,7 @@ def _fork_workers(address: str) -> None:
 
 
 def import_litellm() -> None:
-    """Import litellm and what it imports at the first call."""
+    """Import litellm and the modules that it imports at its first call."""
     from goalwright.models.litellm import lifecycle
 
     lifecycle.load()
@@ -166,7 +166,7 @@ def import_litellm() -> None:
 
 
 def _warm_up() -> None:
-    """Import what runs import."""
+    """Import the modules that runs import."""
     import_litellm()
     packages = [
         importlib.import_module(name)
@@ -184,9 +184,9 @@ def _warm_up() -> None:
 
 
 def _run_once(folder: Path) -> None:
-    """Run a goal at the command line, for what is kept in memory after the first: stems, schemas, templates, types.
+    """Run a goal to fill in-memory caches: stems, schemas, templates, types.
 
-    That includes the index of the bundled skills alone, and with the one that most workspaces of tests have.
+    This includes the index of the bundled skills, alone and with the skill of most test workspaces.
     """
     from goalwright.interfaces.cli.main import cli
     from goalwright_skills.selection.index import building
@@ -196,7 +196,7 @@ def _run_once(folder: Path) -> None:
     tasks = [{"id": name, "action_type": "llm", "instruction": "Greet", "depends_on": []} for name in "ab"]
     with OpenAIServer(scripted({"tasks": tasks})) as server, chdir(folder), redirect_stdout(io.StringIO()):
         for name in set(os.environ).difference(_SET_BY_LITELLM):
-            del os.environ[name]  # nothing of the user's; who is forked from here gets another environment
+            del os.environ[name]  # nothing of the user's; forked processes get another environment
         os.environ.update(HOME=str(folder), PATH=os.defpath, OPENAI_API_BASE=server.base, OPENAI_API_KEY="sk-test")
         building.sections = remembered(building.sections)  # type: ignore[assignment]
         run = ["run", "--quiet", "--model", "openai/test-model", "Say hello"]
@@ -207,10 +207,10 @@ def _run_once(folder: Path) -> None:
 
 
 def main(descriptor: int) -> None:
-    """Become whatever is asked for on this socket."""
+    """Serve requests on this socket."""
     listener = socket.socket(fileno=descriptor)
     gc.collect()
-    gc.freeze()  # what is shared with those forked from here stays shared
+    gc.freeze()  # memory shared with children stays shared
     command = _serve(listener)
     try:
         _execute(command)

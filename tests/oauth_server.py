@@ -1,4 +1,4 @@
-"""An MCP server that wants a login, and its authorisation server, on loopback; `traps` make the latter hostile."""
+"""An MCP server that requires a login, and its authorisation server, on loopback; `traps` make the latter hostile."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ REFRESH = "refresh-token-of-the-server-0123456789"
 
 
 class OAuthServer:
-    """Serves `/mcp` to those with a token, and everything that a login needs; `seen` has what was asked."""
+    """Serves `/mcp` to clients with a token, and the endpoints of a login; `seen` records the requests."""
 
     def __init__(self, *traps: str, expires_in: int | None = 3600, tool: Callable[[str], str] | None = None) -> None:
         self.traps = set(traps)
@@ -45,7 +45,7 @@ class OAuthServer:
                 outer._post(self)
 
             def log_message(self, *_: Any) -> None:
-                """Say nothing."""
+                """Do not log."""
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
@@ -62,7 +62,7 @@ class OAuthServer:
         self._server.server_close()
 
     def asked(self, path: str) -> list[dict[str, str]]:
-        """What was sent to a path."""
+        """Return the requests to a path."""
         return [given for _, where, given in self.seen if where == path]
 
     def _get(self, handler: BaseHTTPRequestHandler) -> None:
@@ -111,7 +111,7 @@ class OAuthServer:
 
     def _endless(self, handler: BaseHTTPRequestHandler) -> None:
         handler.send_response(200)
-        handler.send_header("Content-Type", "text/event-stream")  # such answers are streams elsewhere
+        handler.send_header("Content-Type", "text/event-stream")  # other servers stream such responses
         handler.end_headers()
         try:
             while not self.stopped.is_set():
@@ -210,7 +210,7 @@ class OAuthServer:
 
 
 def browse(url: str) -> int:
-    """Open a page as a browser does, back to goalwright; returns the last status."""
+    """Open a page and follow redirects, as a browser does; return the last status."""
     for _ in range(50):
         try:
             return httpx2.get(url, follow_redirects=True, timeout=30).status_code

@@ -1,4 +1,4 @@
-"""A scripted server on loopback that speaks the OpenAI protocol, faults included."""
+"""A scripted server on loopback that speaks the OpenAI protocol, including faults."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Say:
     tool_calls: tuple[tuple[str, dict[str, Any] | str], ...] = ()
     finish: str | None = None
     after: float = 0.0
-    once: threading.Event | None = None  # it waits for this too
+    once: threading.Event | None = None  # wait for this event too
     tokens: tuple[int, int] = (10, 5)
 
 
@@ -39,12 +39,12 @@ class Fail:
 
 @dataclass(frozen=True)
 class Drop:
-    """The connection closes without an answer."""
+    """Close the connection without an answer."""
 
 
 @dataclass(frozen=True)
 class Write:
-    """An answer that is written as it stands, status line and all, before the connection closes; `pieces` in turn."""
+    """A raw response including the status line, written in `pieces` before the connection closes."""
 
     pieces: tuple[bytes, ...]
     reset: bool = False
@@ -55,14 +55,14 @@ Answer = Say | Fail | Drop | Write
 
 @dataclass(frozen=True)
 class Call:
-    """A request as it came."""
+    """A received request."""
 
     body: dict[str, Any]
     at: float
 
     @property
     def images(self) -> list[tuple[str, bytes]]:
-        """The images of all messages, each with the type and the bytes of its data URL."""
+        """The media type and the bytes of each image in the messages."""
         parts = [part for row in self.body["messages"] for part in _parts(row) if part["type"] == "image_url"]
         urls = [part["image_url"]["url"].removeprefix("data:").partition(";base64,") for part in parts]
         return [(kind, base64.b64decode(data, validate=True)) for kind, _, data in urls]
@@ -94,7 +94,7 @@ class Call:
 
 
 def _parts(row: dict[str, Any]) -> list[dict[str, Any]]:
-    """The content of a message in parts."""
+    """Return the content of a message as parts."""
     content = row["content"] or ""
     return content if isinstance(content, list) else [{"type": "text", "text": content}]
 
@@ -103,7 +103,7 @@ Script = Callable[[Call], Answer]
 
 
 class OpenAIServer:
-    """Answers by a script and remembers what it was asked."""
+    """Answers by a script and records the requests."""
 
     def __init__(self, script: Script) -> None:
         self.script = script
@@ -143,11 +143,11 @@ class OpenAIServer:
         self._ready.set()
         loop.run_forever()
         loop.run_until_complete(runner.cleanup())
-        loop.run_until_complete(_end_the_rest())
+        loop.run_until_complete(_cancel_handlers())
         loop.close()
 
     def add_routes(self, app: web.Application) -> None:
-        """What it answers to."""
+        """Add the routes of the protocol."""
         app.router.add_post("/v1/chat/completions", self._complete)
 
     async def _complete(self, request: web.Request) -> web.StreamResponse:
@@ -187,15 +187,15 @@ class OpenAIServer:
 
 
 def _pieces(text: str) -> list[str]:
-    """A text in pieces of whole words, a few at most: each takes the client two milliseconds."""
+    """Split a text into a few pieces of whole words; each costs the client two milliseconds."""
     words = text.split(" ")
     width = -(-len(words) // MOST_PIECES)
     joined = [" ".join(words[at : at + width]) for at in range(0, len(words), width)]
     return [f"{piece} " for piece in joined[:-1]] + joined[-1:]
 
 
-async def _end_the_rest() -> None:
-    """Cancel what still answers a client that has gone."""
+async def _cancel_handlers() -> None:
+    """Cancel handlers whose client is gone."""
     left = asyncio.all_tasks() - {asyncio.current_task()}
     for task in left:
         task.cancel()
@@ -255,9 +255,9 @@ def scripted(
     condition: str = '{"holds": true, "why": ""}',
     change: Script | None = None,
 ) -> Script:
-    """A server that gives this plan, answers tasks (by default with the task's instruction) and puts them together.
+    """Return a script for a plan, the results of its tasks (default: their instruction) and a synthesis.
 
-    Without a script for it, no plan is changed.
+    Without a script for replanning, plans are not changed.
     """
     text = plan if isinstance(plan, str) else json.dumps(plan)
 
@@ -278,11 +278,11 @@ def scripted(
 
 
 def instruction(call: Call) -> str:
-    """What the task was told to do."""
+    """Return the instruction of a task."""
     return call.user.rpartition("<task>\n")[2].partition("\n</task>")[0]
 
 
 def in_turn(*answers: Answer) -> Script:
-    """One answer after the other; the last again and again."""
+    """Return the answers in order, then repeat the last one."""
     left = list(answers)
     return lambda _: left.pop(0) if len(left) > 1 else left[0]

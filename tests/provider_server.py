@@ -1,4 +1,4 @@
-"""A server that speaks the protocols of Anthropic, Gemini and Ollama too, so that every provider can be tried."""
+"""A server that also speaks the protocols of Anthropic, Gemini and Ollama."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 
 class ProviderServer(OpenAIServer):
-    """Answers each provider's requests by the same script, as text."""
+    """Answers the requests of every provider with the same script."""
 
     @property
     def env(self) -> dict[str, str]:
-        """Where litellm finds it in place of the providers."""
+        """The environment variables that redirect litellm to this server."""
         root = f"http://127.0.0.1:{self.port}"
         return {
             "OPENAI_API_BASE": self.base,

@@ -1,4 +1,4 @@
-"""A batch on a cluster of tests, with its provider and its journal."""
+"""A batch on a test cluster, with its provider and its journal."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SLOTS = 8
 
 
 class Swapped:
-    """A script that tests change: the workers' environment names one server for all of them."""
+    """A replaceable script, because the environment of the workers names one server for all tests."""
 
     def __init__(self) -> None:
         self.script: Script = answering
@@ -43,7 +43,7 @@ class Swapped:
 
 
 class RayBatch:
-    """A batch of goals in a folder, on the cluster."""
+    """A batch of goals on the cluster."""
 
     def __init__(
         self, folder: Path, cluster: RayCluster, server: OpenAIServer, url: str, goals: int, nursery: Nursery
@@ -81,16 +81,16 @@ class RayBatch:
 
     @property
     def env(self) -> dict[str, str]:
-        """What a command needs to use the cluster and the journal."""
+        """The environment variables to use the cluster and the journal."""
         return {**os.environ, **self.cluster.env, "GOALWRIGHT_JOURNAL": self.url}
 
     @property
     def provider(self) -> dict[str, str]:
-        """What a command needs besides, to make calls itself."""
+        """The further environment variables to make calls."""
         return {"OPENAI_API_BASE": self.server.base, "OPENAI_API_KEY": "sk-test"}
 
     def close(self) -> None:
-        """End what a failed test has left."""
+        """Kill processes that a failed test left."""
         for process in self._started:
             if process.poll() is None:
                 process.kill()
@@ -108,7 +108,7 @@ class RayBatch:
         self.wait(process, lambda: len(self.server.calls) >= number)
 
     def wait(self, process: Process, holds: Callable[[], bool], seconds: float = 600.0) -> None:
-        """Wait until something holds while the batch runs."""
+        """Wait for a condition while the batch runs."""
         until = time.monotonic() + seconds
         while not holds():
             if process.poll() is not None or time.monotonic() > until:
@@ -117,7 +117,7 @@ class RayBatch:
             time.sleep(0.02)
 
     def wait_for_holders(self, process: Process, *spaces: str) -> None:
-        """Wait until processes of all these PID namespaces have as many runs as they can."""
+        """Wait until the processes of these PID namespaces hold as many runs as they can."""
         self.wait_for_calls(3 * SLOTS, process)
         self.wait(process, lambda: all(len(self.held(space)) == SLOTS for space in spaces))
 
@@ -137,18 +137,18 @@ class RayBatch:
             return connection.execute(statement, given)
 
     def held(self, space: str) -> set[str]:
-        """The runs that the processes of a PID namespace hold."""
+        """Return the runs held by the processes of a PID namespace."""
         found = self.ask("SELECT run_id, holder FROM runs WHERE holder IS NOT NULL")
         return {run_id for run_id, holder in found if json.loads(holder)["space"] == space}
 
     def writers(self) -> dict[str, list[int]]:
-        """The server processes that wrote each run, in turn, where the journal has them in a column."""
+        """Return the processes that wrote each run, in order."""
         found = self.ask("SELECT r.run_id, e.writer FROM events e JOIN runs r ON r.id = e.run ORDER BY e.run, e.seq")
         grouped = groupby(found)
         return {run: [writer for (_, writer), _ in turns] for run, turns in groupby(grouped, key=lambda one: one[0][0])}
 
     def check(self) -> None:
-        """Every goal has one line, with its own answer, and no request two answers on record."""
+        """Check that every goal has one line with its answer, and that no request was answered twice."""
         rows = self.rows()
         assert sorted(row["id"] for row in rows) == sorted(f"g{number}" for number in range(self.goals))
         assert {row["id"]: row["answer"] for row in rows} == {
@@ -157,6 +157,6 @@ class RayBatch:
         self.check_journal()
 
     def check_journal(self) -> None:
-        """No request has two answers on record, and no run is held."""
+        """Check that no request was answered twice and no run is held."""
         assert self.ask(_TWICE) == []
         assert self.ask("SELECT run_id FROM runs WHERE holder IS NOT NULL") == []

@@ -1,4 +1,4 @@
-"""A Ray cluster on this machine for tests: a head, more nodes if asked for, and the processes of its workers."""
+"""A local Ray cluster for tests: a head, more nodes on request, and the processes of its workers."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     from tests.nursery import Nursery
 
 MARK = "TESTS_RAY_CLUSTER"
-PATIENCE = {"RAY_raylet_start_wait_time_s": "120"}  # Ray gives up after half a minute, which a busy machine takes
-TRIES = 3  # a node ends if its agent, a program in Python, takes more than 15 s to start
-# `ray start` as with `-m`; it starts workers with what it finds as Python.
+PATIENCE = {"RAY_raylet_start_wait_time_s": "120"}  # Ray's limit of 30 s is too short for a busy machine
+TRIES = 3  # a node exits if its agent takes more than 15 s to start
+# `ray start`; it starts workers with the Python that it finds.
 _START = "import sys; sys.executable = sys.argv.pop(1); from ray.scripts.scripts import main; sys.exit(main())"
 
 
 class RayCluster:
-    """A running cluster; `env` is what drivers need to use it, and `given` the workers' own environment.
+    """A running cluster. Drivers need `env`; workers get the environment `given`.
 
-    With a nursery, the head forks its workers, which spend seconds on litellm otherwise.
+    With a nursery the head forks its workers, which saves the import of litellm.
     """
 
     def __init__(
@@ -60,12 +60,12 @@ class RayCluster:
         self._start(head, cores, {}, nursery)
 
     def add_node(self, cores: int, env: Mapping[str, str]) -> subprocess.Popen[bytes]:
-        """Another node, whose workers have other variables."""
+        """Add a node whose workers get further environment variables."""
         self._start([f"--address={self.address}"], cores, env)
         return self._nodes[-1]
 
     def add_machine(self, cores: int = 1, env: Mapping[str, str] | None = None) -> Machine:
-        """Another node with processes of its own: as for another machine, only heartbeats tell who lives there."""
+        """Add a node with its own PID namespace; as for another machine, only heartbeats show which processes live."""
         before = set(self._processes())
         self._start([f"--address={self.address}"], cores, env or {}, inside=space_command())
         here = _space("self")
@@ -74,15 +74,15 @@ class RayCluster:
 
     @property
     def running(self) -> bool:
-        """Whether its head runs."""
+        """Whether the head runs."""
         return self._nodes[0].poll() is None
 
     def workers(self, what: str = "GoalWorker") -> list[int]:
-        """The ids of the processes that run goals, or another actor."""
+        """Return the process ids of an actor (default: the goal workers)."""
         return [pid for pid, title in self._processes().items() if title.startswith(f"ray::{what}")]
 
     def kill_head(self) -> None:
-        """End all processes of the head at once, as a power failure does; those of other machines are left."""
+        """Kill all processes of the head at once, as a power failure does; other machines stay."""
         for pid in self._processes():
             if _space(pid) == _space("self"):
                 with suppress(ProcessLookupError):
@@ -90,13 +90,13 @@ class RayCluster:
         self._nodes[0].wait(120)
 
     def hang_head(self) -> None:
-        """Let the head's server hang: the kernel goes on accepting connections to it."""
+        """Stop the head's server; the kernel still accepts connections to it."""
         for pid, title in self._processes().items():
             if title.split("\0")[0].endswith("gcs_server"):
                 os.kill(pid, signal.SIGSTOP)
 
     def close(self) -> None:
-        """End all of it."""
+        """Stop the cluster."""
         for node in reversed(self._nodes):
             node.kill() if node.args[0] == "unshare" else node.terminate()  # type: ignore[index]
         for node in self._nodes:
@@ -107,7 +107,7 @@ class RayCluster:
         while (left := self._processes()) and time.monotonic() < until:
             time.sleep(0.1)
         for pid in left:
-            with suppress(ProcessLookupError):  # it ended since
+            with suppress(ProcessLookupError):  # it has ended meanwhile
                 os.kill(pid, signal.SIGKILL)
         self._folder.cleanup()
 
@@ -151,7 +151,7 @@ class RayCluster:
         raise AssertionError(f"Ray did not start: {said.decode(errors='replace')}")
 
     def _processes(self) -> dict[int, str]:
-        """What runs on this cluster, by process id."""
+        """Return the command lines of the cluster's processes by id."""
         found = {}
         forked = self._forked.read_text(encoding="ascii").split() if self._forked.exists() else []
         for folder in Path("/proc").iterdir():
@@ -161,37 +161,37 @@ class RayCluster:
                 if title and (ours or f"{MARK}={self.mark}".encode() in (folder / "environ").read_bytes()):
                     found[int(folder.name)] = title
             except OSError:
-                continue  # it has ended, or is another user's
+                continue  # it has ended, or belongs to another user
         return found
 
 
 @dataclass(frozen=True)
 class Machine:
-    """A node with a PID namespace of its own, `space`: its leases are another machine's, of the same host name."""
+    """A node with its own PID namespace (`space`), whose leases look like those of another machine."""
 
     cluster: RayCluster
     space: str
     node: subprocess.Popen[bytes]
 
     def worker(self) -> int:
-        """The id, seen from here, of its only process that runs goals."""
+        """Return the id of its only goal worker, in this PID namespace."""
         (pid,) = (pid for pid in self.cluster.workers() if _space(pid) == self.space)
         return pid
 
     def kill(self) -> None:
-        """End all of it at once, as a power failure does."""
+        """Kill all its processes at once, as a power failure does."""
         self.node.kill()
         self.node.wait(30)
 
 
 def space_command() -> list[str]:
-    """What starts a command in a PID namespace of its own, which ends with it."""
+    """Return a command prefix that runs a command in a new PID namespace."""
     user = [] if os.geteuid() == 0 else ["--user", "--map-current-user"]
     return ["unshare", *user, "--pid", "--fork", "--mount-proc", "--kill-child"]
 
 
 def process_id(pid: int) -> tuple[str, int]:
-    """The PID namespace of a process, and its id there, as its leases have them."""
+    """Return the PID namespace of a process and its id there, as in its leases."""
     try:
         status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
     except OSError:
@@ -207,7 +207,7 @@ def _space(pid: int | str) -> str:
 
 
 def free_port() -> int:
-    """A port that nobody listens on, below those that the system gives to connections: Ray takes it seconds later."""
+    """Return a free port below the ephemeral ports, because Ray binds it seconds later."""
     while True:
         port = 20_000 + secrets.randbelow(12_000)
         with socket.socket() as probe, suppress(OSError):

@@ -1,9 +1,8 @@
-"""Records what this version leaves behind, for later versions to read: `python -m tests.record_version FOLDER`.
+"""Records the files of this version for tests of later versions: `python -m tests.record_version FOLDER`.
 
-Runs of the real command line against a scripted server end in every way that there is. Their journal and exported
-traces are kept, with the workspace, a killed batch and the trust file. `tests/test_recorded_versions.py` reads, resumes
-and replays them. To record an earlier commit, copy this file, `recorded_scenarios.py` and
-`recorded_plans.py` into its tree.
+It runs the real command line against a scripted server, with every way for a run to end, and keeps the journal, the
+exported traces, the workspace, a killed batch and the trust file. `tests/test_recorded_versions.py` reads, resumes and
+replays them. To record an earlier commit, copy this file, `recorded_scenarios.py` and `recorded_plans.py` to its tree.
 """
 
 from __future__ import annotations
@@ -34,14 +33,14 @@ from tests.recorded_scenarios import FILES, GOAL, LATE, MODEL, Scenario, batch, 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-# Some paths are recorded as they are, so the place says nothing about the machine.
+# Some absolute paths are recorded, so this one must not depend on the machine.
 PLACE = Path("/tmp/goalwright-recorded")
 ROOT = Path(__file__).parent.parent
 KEY = "sk-test-0123456789abcdef"
 
 
 class WritingServer(OpenAIServer):
-    """A server that takes a while to write the last task of some plans, so that those before it begin early."""
+    """A server that writes the last task of some plans slowly, so that earlier tasks start early."""
 
     pause = 1.5
 
@@ -61,7 +60,7 @@ class WritingServer(OpenAIServer):
 
 @dataclass(frozen=True)
 class Recorder:
-    """Runs `goalwright` in the workspace that is recorded, against the server."""
+    """Runs `goalwright` in the recorded workspace against the server."""
 
     nursery: Nursery
     server: WritingServer
@@ -69,13 +68,13 @@ class Recorder:
     env: Mapping[str, str]
 
     def goalwright(self, *arguments: str, env: Mapping[str, str] | None = None) -> Ran:
-        """Run a command to its end; it may fail, but not crash."""
+        """Run a command; it may fail, but not crash."""
         ran = self.nursery.run(arguments, {**self.env, **(env or {})}, self.workspace)
         assert "Traceback" not in ran.err, ran.err
         return ran
 
     def record(self, one: Scenario) -> str:
-        """Record a run and what is done with it; returns its id."""
+        """Record a run and its follow-up commands; return its id."""
         self.server.script = one.script
         ran = self.goalwright("run", "--json", *one.arguments, f"{one.goal} {one.tag}", env=one.env)
         run_id = self.ended(one.status, ran)
@@ -85,24 +84,24 @@ class Recorder:
         return run_id
 
     def ended(self, status: str, ran: Ran) -> str:
-        """The id of a run that ended as it must."""
+        """Return the id of a run, and check its outcome."""
         assert ran.out, ran.err
         document = json.loads(ran.out)
         assert document["status"] == status, f"{document['status']}, not {status}: {document['goal']}: {ran.out}"
         return str(document["run_id"])
 
     def stop(self, number: signal.Signals, *arguments: str, ready: Callable[[], bool] = lambda: True) -> None:
-        """Start a command, and send it a signal while the second task of the chain waits for its model."""
+        """Start a command and signal it while the second task of the chain waits for its model."""
         self.server.calls.clear()
         command = ["-m", "goalwright", *arguments, "--quiet"]
         with self.nursery.start(command, env=self.env, cwd=self.workspace) as process:
             self.wait(lambda: "Do two" in map(instruction, self.server.asked("task")) and ready())
-            time.sleep(1)  # what was recorded so far is written
+            time.sleep(1)  # the rows so far are on disk
             process.send_signal(number)
             process.wait(60)
 
     def wait(self, condition: Callable[[], bool]) -> None:
-        """Wait until something holds."""
+        """Wait for a condition."""
         deadline = time.monotonic() + LATE / 2
         while not condition():
             assert time.monotonic() < deadline, "the command did not get as far as it should"
@@ -144,33 +143,33 @@ def record(recorder: Recorder) -> None:
 
 
 def packed(folder: Path, name: str) -> bytes:
-    """The content of a recorded file, however that version compressed it."""
+    """Return the content of a recorded file of any compression."""
     (path,) = folder.glob(f"{name}.*")
     return unpacked(path)
 
 
 def unpacked(path: Path) -> bytes:
-    """The content of a file, decompressed as its name says."""
+    """Return the content of a file, decompressed by its suffix."""
     content = path.read_bytes()
     return {".gz": gzip.decompress, ".xz": lzma.decompress}.get(path.suffix, bytes)(content)
 
 
 def keep(recorder: Recorder, home: Path, folder: Path) -> None:
-    """Put what was recorded into a folder, with nothing of this machine in it."""
+    """Write the recording to a folder, without traces of this machine."""
     folder.mkdir(parents=True, exist_ok=True)
     assert recorder.goalwright("trace", "export", "--all", "-o", "../traces.jsonl").status == 0
     journal = PLACE / "journal.sqlite"
     with sqlite3.connect(recorder.workspace / ".agents/journal.sqlite") as source:
-        source.execute("VACUUM INTO ?", (str(journal),))  # with what is still in the write-ahead log
+        source.execute("VACUUM INTO ?", (str(journal),))  # includes the write-ahead log
     with sqlite3.connect(journal) as copy:
-        # A killed process: it ran on another machine, long ago by any clock.
+        # The lease of a killed process becomes one of another machine, long ago.
         copy.execute(
             "UPDATE runs SET holder = json_set(holder, '$.host', 'recorded', '$.boot', ''), beat = 0"
             " WHERE holder IS NOT NULL"
         )
         copy.commit()
         copy.execute("VACUUM")
-    # Runs repeat prompts of those before; gzip does not look back as far.
+    # Runs repeat earlier prompts, beyond the window of gzip.
     for file in (journal, PLACE / "traces.jsonl"):
         (folder / f"{file.name}.xz").write_bytes(lzma.compress(file.read_bytes(), preset=9))
     shutil.copytree(recorder.workspace, folder / "workspace", ignore=shutil.ignore_patterns(".agents"))

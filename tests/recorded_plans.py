@@ -1,4 +1,4 @@
-"""What `tests.record_version` records of plans that adapt: forms, checks, approvals, changes, sub-goals, streams."""
+"""Recorded scenarios of plans that adapt: forms, checks, approvals, changes, sub-goals, streams."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.recorded_scenarios import MODEL, Scenario, Step, answers, llm, plan, 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# A plan is written up to here, and the rest after a while: what stands before begins early.
+# A plan is streamed up to here, and the rest later, so that the tasks before it start early.
 LATE_TASK = '"id": "late"'
 NAMED = {"GOALWRIGHT_MODELS": "fast=openai/fast-model"}
 ASKING = {"GOALWRIGHT_APPROVE": "all"}
@@ -71,12 +71,12 @@ PART = plan(llm("part"))
 
 
 def change(*added: dict[str, Any], **rest: Any) -> str:
-    """A change of a plan as a model writes it."""
+    """Return a plan change as a model writes it."""
     return json.dumps({"add": added, "drop": [], "rewire": {}, "synthesis": None, "give_up": None, **rest})
 
 
 def formed() -> Script:
-    """A result that fits at the second try, one that is checked twice, and an item that fails."""
+    """A result that is valid at the second attempt, one that is checked twice, and an item that fails."""
     listed = json.dumps({"base": "x", "rows": [{"path": "y"}]})
     refused = Fail(400, "this request is not allowed")
     named = {
@@ -90,7 +90,7 @@ def formed() -> Script:
 
 
 def calling(*calls: tuple[str, dict[str, Any]], of: str = "Do notes") -> Script:
-    """A task that makes these calls at once, and then says what came of them."""
+    """A task that makes calls at once and then reports their results."""
 
     def task(call: Call) -> Answer:
         if call.tool_results or instruction(call) != of:
@@ -101,7 +101,7 @@ def calling(*calls: tuple[str, dict[str, Any]], of: str = "Do notes") -> Script:
 
 
 def in_rounds() -> Script:
-    """Tasks that hold in their second round, after a while, and never."""
+    """Tasks whose condition holds in the second round, later, and never."""
     named = {
         "Do draft": in_turn(Say("bad"), Say("better"), Say("good")),
         "Take one": in_turn(Say("again")),
@@ -112,7 +112,7 @@ def in_rounds() -> Script:
 
 
 def moving() -> Script:
-    """A task that writes a file, moves it, and deletes where it went."""
+    """A task that writes, moves and deletes a file."""
     write = ("WriteFile", {"path": "workspace:short-lived.md", "content": "x\n"})
     move = ("MoveFile", {"path": "workspace:short-lived.md", "to": "workspace:kept/moved.md"})
     delete = ("DeleteFile", {"path": "workspace:kept/moved.md"})
@@ -121,7 +121,7 @@ def moving() -> Script:
 
 
 def given(**decisions: str) -> Step:
-    """Resume with these decisions, by task or by the path that a call names."""
+    """Resume with decisions, by task or by the path of a call."""
 
     def arguments(document: Mapping[str, Any]) -> tuple[str, ...]:
         asked = {(row["arguments"] or {}).get("path", row["task"]): row["id"] for row in document["waiting"]}
@@ -132,7 +132,7 @@ def given(**decisions: str) -> Step:
 
 
 def adapting() -> list[Scenario]:
-    """Runs whose plans fan out, wait, change and grow."""
+    """Return the runs whose plans fan out, wait, change and grow."""
     guessed = change(llm("guess"), rewire={"sheet": "guess"})
     doubt = ("PlanIsWrong", {"reason": "there is nothing to act on"})
     writes = ("WriteFile", {"path": "workspace:made.md", "content": "# Made\n"})

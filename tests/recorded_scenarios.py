@@ -1,4 +1,4 @@
-"""What `tests.record_version` records: the files of a workspace, and runs with the answers that a model gives."""
+"""The scenarios that `tests.record_version` records: workspace files, and runs with scripted answers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 GOAL = "Look at the endpoints of the to-do service"
 MODEL = ("--model", "openai/test-model")
 SMALL = ("--model", "lm_studio/qwen2.5:0.5b")
-# Seconds until the answer that a run is stopped or killed before.
+# Seconds until an answer; runs are stopped or killed before it.
 LATE = 60.0
 
 FILES: dict[str, str | bytes] = {
@@ -55,12 +55,12 @@ print(json.dumps({"output": {"words": len(text.split()) * request["arguments"]["
 
 
 def llm(task: str, *after: str, **rest: Any) -> dict[str, Any]:
-    """A task for a model."""
+    """Return a model task."""
     return {"id": task, "action_type": "llm", "instruction": f"Do {task}", "depends_on": list(after), **rest}
 
 
 def plan(*tasks: dict[str, Any], **rest: Any) -> str:
-    """A plan as a model writes it."""
+    """Return a plan as a model writes it."""
     return json.dumps({"tasks": tasks, **rest})
 
 
@@ -92,7 +92,7 @@ BROKEN = plan(
 LONG = plan(
     llm("l1"), llm("l2"), llm("sum", "l1", "l2"), llm("in", "l1", instruction="Use <<l1.output>> here"), synthesis="s"
 )
-# What earlier versions refused; with the plan after it they get one all the same.
+# Refused by earlier versions, which then get the next plan.
 ALIASES = (
     '{"plan": {"steps": [{"task_id": 1, "type": "LLM", "description": "Do a", "priority": "high"},'
     ' {"task_id": 2, "type": "llm", "prompt": "Do b", "dependencies": "1"}]}}'
@@ -132,7 +132,7 @@ PICKED = '{"skills": [{"name": "tabulating-endpoints", "reason": "it tabulates e
 
 
 def obey(call: Call) -> Answer:
-    """A task that answers with what it was told to do."""
+    """Answer a task with its instruction."""
     return Say(f"did: {instruction(call)}")
 
 
@@ -143,7 +143,7 @@ def answers(
     condition: str = '{"holds": true, "why": "so it is"}',
     change: str = '{"give_up": "nothing else is known"}',
 ) -> Script:
-    """Plans in turn; tasks as scripted, or with what they were told to do."""
+    """Answer with plans in order, and tasks by script or with their instruction."""
     planner = in_turn(*map(Say, plans))
 
     def script(call: Call) -> Answer:
@@ -163,12 +163,12 @@ def answers(
 
 
 def tasks(named: Mapping[str, Script]) -> Script:
-    """Some tasks as scripted, by their instruction; the others answer with theirs."""
+    """Answer some tasks by script, the others with their instruction."""
     return lambda call: named.get(instruction(call), obey)(call)
 
 
 def conversation() -> Script:
-    """A task that calls tools of every kind, wrongly too."""
+    """A task that calls tools of every kind, also with errors."""
     calls: list[tuple[tuple[str, dict[str, Any] | str], ...]] = [
         (("ReadFile", {"path": "notes.md"}), ("ListFiles", {"path": "."})),
         (("Skill", {"name": "writing-briefs", "args": "short"}), ("Nothing", {}), ("ReadFile", "not json")),
@@ -178,7 +178,7 @@ def conversation() -> Script:
 
 
 def making() -> Script:
-    """A task that makes files and runs code, and one that is told of the files."""
+    """A task that writes files and runs code, and one that gets the list of files."""
     calls: list[tuple[tuple[str, dict[str, Any] | str], ...]] = [
         (("WriteFile", {"path": "draft.md", "content": "# Draft\n"}), ("Grep", {"pattern": "todos", "glob": "*.md"})),
         (("EditFile", {"path": "draft.md", "old": "Draft", "new": "Done"}), ("python_run", {"code": "print(6 * 7)"})),
@@ -188,7 +188,7 @@ def making() -> Script:
 
 
 def skilled() -> Script:
-    """The plan with skills, and a conversation with tools."""
+    """A plan with skills, and a conversation with tools."""
     return answers(SKILLED, task=conversation())
 
 
@@ -199,7 +199,7 @@ def broken() -> Script:
 
 
 def chain(late: str = "Do two", of: str = CHAIN) -> Script:
-    """Three tasks in a row, one of which gets no answer."""
+    """Three tasks in a row; one gets no answer."""
     return answers(of, task=tasks({late: lambda call: Say(f"did: {instruction(call)}", after=LATE)}))
 
 
@@ -211,12 +211,12 @@ def adaptive() -> Script:
 
 
 def empty() -> Script:
-    """A model that says nothing at first."""
+    """A model whose first answer is empty."""
     return answers(plan(llm("empty")), task=in_turn(Say(), Say(), Say("at last")))
 
 
 def long() -> Script:
-    """Results that are longer than a prompt may be."""
+    """Results longer than a prompt may be."""
 
     def task(call: Call) -> Answer:
         return Say(f"word {instruction(call)[:12]} " * (1 if call.user.count("<result") else 600))
@@ -225,19 +225,19 @@ def long() -> Script:
 
 
 def denied(call: Call) -> Answer:
-    """A model that answers nobody, and another that does."""
+    """A model that refuses every call, and one that answers."""
     return Fail(403, "not you") if call.body["model"] == "test-model" else Say("by another")
 
 
 def batch() -> Script:
-    """Goals of the batch, by their tags: the answers of each are its own."""
+    """The goals of the batch by tag, each with its own answers."""
     scripts = {"number 0": empty(), "number 1": broken(), "number 2": empty(), "number 3": chain(), "number 4": empty()}
     return lambda call: next(script for number, script in scripts.items() if number in call.user)(call)
 
 
 @dataclass(frozen=True)
 class Step:
-    """A command after a run, by the document of the command before; it must end as said."""
+    """A command after a run, built from the previous command's JSON, and its expected outcome."""
 
     arguments: Callable[[Mapping[str, Any]], tuple[str, ...]]
     status: str = "done"
@@ -248,7 +248,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Scenario:
-    """A run to record: its goal ends in the tag, and it must end as said, as must the commands after it."""
+    """A run to record, its expected outcome and its follow-up commands; the goal ends in the tag."""
 
     tag: str
     status: str
@@ -260,7 +260,7 @@ class Scenario:
 
 
 def scenarios() -> list[Scenario]:
-    """The runs that end by themselves."""
+    """Return the runs that end by themselves."""
     cut = Say("a piece\n```py\nx = 1\n", finish="length")
     busy = in_turn(Fail(503, "overloaded"), Fail(429, "slow down", {"retry-after": "0"}), Say("did: Do a"))
     listing = Say(tool_calls=(("ListFiles", {"path": "skills"}),))

@@ -1,4 +1,4 @@
-"""Providers that bill for what they do not report: usage left out, answers cut, streams that end early."""
+"""Providers that bill for unreported usage: usage left out, answers cut, streams that end early."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ LEFT_OUT: Any = object()
 CLOSED = b"connection: close\r\n"
 JSON = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n" + CLOSED
 EVENTS = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n" + CLOSED + b"\r\n"
-# Dollars for a token of openai/gpt-4o-mini, which the tests here are billed for.
+# Dollars per token of openai/gpt-4o-mini.
 MODEL, PROMPT, OUTPUT = "openai/gpt-4o-mini", 0.15e-6, 0.6e-6
 
 
 @dataclass
 class Bill:
-    """What a provider charges for the calls that it got, whatever it says of them."""
+    """The actual charges of a provider, independent of the reported usage."""
 
     dollars: float = 0.0
     calls: int = 0
     output: list[int] = field(default_factory=list)
 
     def add(self, call: Call, output: int) -> None:
-        """Charge for a call: a token for four characters of the prompt, and so many of the answer."""
+        """Charge for a call: a token per four characters of the prompt, plus the tokens of the answer."""
         prompt = sum(len(row["content"] or "") for row in call.body["messages"]) // 4
         self.calls += 1
         self.output.append(output)
@@ -38,7 +38,7 @@ class Bill:
 
 
 def document(call: Call, text: str, usage: Any = LEFT_OUT, **more: Any) -> bytes:
-    """An answer in one piece."""
+    """Return an answer as one document."""
     message = {"role": "assistant", "content": text} | more
     body = {
         "id": "c",
@@ -51,7 +51,7 @@ def document(call: Call, text: str, usage: Any = LEFT_OUT, **more: Any) -> bytes
 
 
 def whole(body: bytes, *, length: int | None = None) -> Write:
-    """A body with the length that it says it has."""
+    """Return a response with a correct length header."""
     size = len(body) if length is None else length
     return Write((JSON + f"content-length: {size}\r\n\r\n".encode(), body))
 
@@ -65,7 +65,7 @@ def stream(
     deltas: tuple[dict[str, Any], ...] = (),
     reset: bool = False,
 ) -> Write:
-    """An answer as a stream of events."""
+    """Return an answer as a stream of events."""
     base = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": call.body["model"]}
     rows: list[Any] = [
         base | {"choices": [{"index": 0, "delta": delta}]}
@@ -80,12 +80,12 @@ def stream(
 
 
 def words(call: Call, wanted: int) -> str:
-    """An answer of so many tokens, or as many as the call allows: each word is one."""
+    """Return an answer of `count` one-token words, limited by the call's maximum."""
     return "word " * min(wanted, call.body.get("max_tokens") or wanted)
 
 
 def unreported(bill: Bill, answer: Callable[[Call], str], usage: Any = LEFT_OUT) -> Script:
-    """Answers in full, and is billed in full, but the usage is `usage`, or left out."""
+    """Answer and bill in full, but report `usage`, or none."""
 
     def script(call: Call) -> Answer:
         text = answer(call)
@@ -96,7 +96,7 @@ def unreported(bill: Bill, answer: Callable[[Call], str], usage: Any = LEFT_OUT)
 
 
 def broken(bill: Bill, answer: Callable[[Call], str]) -> Script:
-    """Bills in full for answers of which half arrives: a document that is cut, a stream without its end."""
+    """Bill in full for answers of which half arrives: a cut document, a stream without its end."""
 
     def script(call: Call) -> Answer:
         text = answer(call)

@@ -1,4 +1,4 @@
-"""A pseudo-terminal at which a test sits in front of a program."""
+"""Runs a program at a pseudo-terminal."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ if TYPE_CHECKING:
 def start_at_terminal(
     nursery: Nursery, command: Sequence[str], cwd: Path, env: Mapping[str, str]
 ) -> tuple[Process, int]:
-    """Start `goalwright COMMAND` at a terminal; returns the process and the test's end of the terminal.
+    """Start `goalwright COMMAND` at a terminal; return the process and the test's end of the terminal.
 
-    It has litellm loaded, so it needs no helper that loads it for the next run at a terminal.
+    The process has litellm loaded, so it does not start a shared call process.
     """
     ours, theirs = os.openpty()
-    given = {**os.environ, "TERM": "xterm", "GOALWRIGHT_HELPER_MINUTES": "0", **env}
+    full_env = {**os.environ, "TERM": "xterm", "GOALWRIGHT_HELPER_MINUTES": "0", **env}
     process = nursery.start(
-        ["-m", "goalwright", *command], cwd=cwd, env=given, stdin=theirs, stdout=theirs, stderr=theirs
+        ["-m", "goalwright", *command], cwd=cwd, env=full_env, stdin=theirs, stdout=theirs, stderr=theirs
     )
     os.close(theirs)
     return process, ours
 
 
 def until(terminal: int, text: bytes | None) -> str:
-    """What a terminal shows until the text appears or the program ends."""
+    """Read a terminal until the text appears or the program ends."""
     shown = b""
     while text is None or text not in shown:
         assert select.select([terminal], [], [], 60)[0], shown

@@ -1,4 +1,4 @@
-"""What the benchmarks share: figures, ratios, the page and the plots. The benchmarks themselves run in CI, not here."""
+"""The shared code of the benchmarks: figures, ratios, the page and the plots. CI runs the benchmarks themselves."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def measured(aim: Aim) -> Measured:
 
 
 @pytest.mark.parametrize("name", command.NAMES)
-def test_every_benchmark_says_what_it_measures_and_its_floor(name: str) -> None:
+def test_every_benchmark_documents_its_floor_and_command(name: str) -> None:
     text = ast.get_docstring(ast.parse((BENCH / f"{name}.py").read_text(encoding="utf-8"))) or ""
     assert "Floor: " in text
     assert f"python -m bench.{name}" in text
 
 
-def test_every_benchmark_is_one_of_the_names() -> None:
+def test_every_benchmark_is_listed() -> None:
     modules = {path.stem for path in BENCH.glob("*.py") if "\nBENCHMARK = " in path.read_text(encoding="utf-8")}
     assert modules == set(command.NAMES)
 
@@ -66,7 +66,7 @@ def test_a_quick_run_judges_counts_but_no_time() -> None:
     assert "missed" not in render(measured(slow), quick=True)
 
 
-def test_the_page_is_written_from_all_figures_that_are_kept(tmp_path: Path) -> None:
+def test_the_page_is_written_from_all_saved_figures(tmp_path: Path) -> None:
     aim = Aim("goalwright over bare", 2.5, 2.0, reason="it does more")
     for name in ("one", "two"):
         found = measured(aim).to_dict() | {"name": name, "measured": {"commit": "abc"}}
@@ -87,15 +87,15 @@ def test_a_plot_is_well_formed_and_shows_every_subject() -> None:
     assert {"bare", "goalwright", "<peer>", "not within 60 s"} <= set(texts)
 
 
-def test_tasks_take_whole_milliseconds_along_a_critical_path_of_the_wanted_length() -> None:
+def test_durations_are_whole_milliseconds_with_the_requested_critical_path() -> None:
     for graph in (chain(50), fan(50), layered(5, 20)):
         for spread in ("uniform", "log-normal"):
             lengths = durations(graph, spread, 2.0)
             assert critical_path(graph, lengths) == pytest.approx(2.0, abs=0.03)
-            assert all(round(one * 1000) == pytest.approx(one * 1000) for one in lengths.values())
+            assert all(round(length * 1000) == pytest.approx(length * 1000) for length in lengths.values())
 
 
-def test_an_answer_begun_again_counts_and_one_in_flight_does_not() -> None:
+def test_repeated_calls_count_unless_they_were_in_flight() -> None:
     first, second = "t0-0", next(name for name, before in GRAPH.items() if "t0-0" in before)
 
     def line(attempt: int, task: str, what: str) -> str:

@@ -1,4 +1,4 @@
-"""The files of deploy/ as far as they can be checked without containers: fields, scripts, and every goalwright command."""
+"""The files of deploy/, checked without containers: fields, scripts, and every goalwright command."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from goalwright.interfaces.cli.main import cli
 ROOT = Path(__file__).parent.parent
 DEPLOY = ROOT / "deploy"
 EXAMPLE = DEPLOY / "example"
-# What each program that a script starts leaves behind: its own name and arguments.
+# A stub that logs its name and arguments.
 STUB = """#!/usr/bin/env python3
 import json, os, sys
 with open(os.environ["CALLS"], "a") as file:
@@ -32,7 +32,7 @@ if sys.argv[0].endswith("scontrol"):
 
 
 def called(script: Path, folder: Path, *programs: str, **env: str) -> list[list[str]]:
-    """Run a script with stubs for these programs; returns what it called, in order."""
+    """Run a script with stubs for programs; return their calls in order."""
     stubs = folder / "stubs"
     stubs.mkdir()
     for name in programs:
@@ -46,7 +46,7 @@ def called(script: Path, folder: Path, *programs: str, **env: str) -> list[list[
 
 
 def parsed(arguments: list[str]) -> dict[str, Any]:
-    """The values that a goalwright command takes these arguments for; raises if it refuses them."""
+    """Parse the arguments of a goalwright command; raise if it refuses them."""
     command: click.Command = cli
     context = click.Context(cli, info_name="goalwright")
     while isinstance(command, click.Group):
@@ -61,7 +61,7 @@ def check_batch(arguments: list[str], workers: str) -> None:
     at = arguments.index("--engine")
     assert arguments[at : at + len(cluster)] == cluster
     known = {option for one in _batch().params for option in one.opts}
-    if "--engine" not in known:  # the engine is an extra of its own
+    if "--engine" not in known:  # the engine needs an extra
         arguments = arguments[:at] + arguments[at + len(cluster) :]
     values = parsed(arguments)
     assert values["resume"] is True, "started again, it continues"
@@ -74,7 +74,7 @@ def _batch() -> click.Command:
     return found
 
 
-def test_the_example_runs_the_batch_that_every_place_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_example_runs_the_same_batch_everywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with goals.opened(EXAMPLE / "goals.jsonl") as file:
         assert [goal.id for goal in file] == ["haiku", "warp", "dag", "names", "compare", "quiz"]
     shutil.copy(EXAMPLE / "goals.jsonl", tmp_path)
@@ -115,7 +115,7 @@ def test_a_slurm_job_starts_a_head_and_workers_behind_a_token_and_cleans_up(
 
 
 def slurm_job(folder: Path, hosts: str, ray: str = "exit 0") -> subprocess.CompletedProcess[str]:
-    """Run the script as a job on these nodes, where `ray status` does this."""
+    """Run the script as a job on nodes, with a stub of `ray status`."""
     stubs = folder / "stubs"
     (folder / ".venv" / "bin").mkdir(parents=True)
     (folder / ".venv" / "bin" / "activate").write_text("")
@@ -132,7 +132,7 @@ def slurm_job(folder: Path, hosts: str, ray: str = "exit 0") -> subprocess.Compl
     return subprocess.run(["bash", script], cwd=folder, env=env, capture_output=True, text=True, timeout=60)
 
 
-def test_a_slurm_job_of_one_node_has_its_workers_there(tmp_path: Path) -> None:
+def test_a_slurm_job_of_one_node_starts_workers_on_it(tmp_path: Path) -> None:
     ran = slurm_job(tmp_path, "node1\\n")
     assert ran.returncode == 0, ran.stderr
     calls = (tmp_path / "calls").read_text().splitlines()
@@ -201,7 +201,7 @@ def test_the_rayjob_has_what_kuberay_needs() -> None:
     assert volumes[0]["persistentVolumeClaim"]["claimName"] == claim["metadata"]["name"]
 
 
-def test_the_image_copies_what_the_package_needs_and_runs_as_no_root() -> None:
+def test_the_image_copies_the_package_and_does_not_run_as_root() -> None:
     text = (DEPLOY / "Dockerfile").read_text()
     copied = {name for line in re.findall(r"^COPY (?:--\S+ )?(.+) \S+$", text, re.MULTILINE) for name in line.split()}
     assert all((ROOT / name).exists() for name in copied)

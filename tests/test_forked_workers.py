@@ -1,4 +1,4 @@
-"""Workers that are forked: with tests imported, and otherwise processes like any other."""
+"""Forked workers have the tests imported and otherwise behave like any process."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def python(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
-    """What pytest-xdist starts in place of Python."""
+    """The command that pytest-xdist starts instead of Python."""
     folder = tmp_path_factory.mktemp("tests")
     (folder / "test_one.py").write_text("def test_it(): pass\n", encoding="utf-8")
     (folder / "test_broken.py").write_text("import nothing_of_this_name\n", encoding="utf-8")
@@ -28,7 +28,7 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
         yield [*shlex.split(started.removeprefix("popen//python=")), "-u", "-c"]
 
 
-def test_it_has_the_tests_that_can_be_imported_and_its_own_environment_folder_and_status(
+def test_a_worker_has_imported_tests_and_its_own_environment_folder_and_status(
     python: list[str], tmp_path: Path
 ) -> None:
     code = (
@@ -43,7 +43,7 @@ def test_it_has_the_tests_that_can_be_imported_and_its_own_environment_folder_an
     assert killed.returncode == 128 + 9
 
 
-def test_it_ends_with_what_stands_for_it(python: list[str]) -> None:
+def test_a_worker_ends_with_its_parent_command(python: list[str]) -> None:
     code = "import time; print('here', flush=True); time.sleep(600)"
     with subprocess.Popen([*python, code], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None

@@ -1,4 +1,4 @@
-"""A test that the machine cannot run is skipped by name; one that it could have run fails CI."""
+"""Tests that the machine cannot run are skipped by name; other skips fail CI."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from tests.needs import NEEDS, Need, inexcusable, summary
 SKIPS = ["Skipped: needs go", "needs go", "Skipped: needs non-root user"]
 
 
-def test_all_skips_make_one_line() -> None:
+def test_skips_are_summarised_in_one_line() -> None:
     assert summary(SKIPS) == "skipped for want of: go (2), non-root user (1)"
     assert summary([]) == ""
 
 
-def test_a_skip_that_the_machine_could_have_run_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_skip_that_the_machine_could_have_run_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(NEEDS, "go", Need(lambda: False, lambda: True))
     monkeypatch.setitem(NEEDS, "non-root user", Need(lambda: False, lambda: False))
     assert inexcusable(SKIPS) == ["tests were skipped for want of go, which this machine has"]
@@ -25,7 +25,7 @@ def test_a_skip_that_the_machine_could_have_run_is_found(monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("name", sorted(NEEDS))
-def test_both_looks_at_this_machine_agree(name: str) -> None:
+def test_both_checks_agree_on_this_machine(name: str) -> None:
     assert NEEDS[name].here() == NEEDS[name].on_machine()
 
 

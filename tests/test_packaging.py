@@ -1,4 +1,4 @@
-"""What users install: a wheel built from the sdist, used outside the checkout."""
+"""The wheel, built from the sdist and used outside the checkout."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 pytestmark = pytest.mark.slow  # builds an sdist and a wheel
-# With a model of its own: litellm is not in the wheel, and takes seconds to load.
+# With a scripted model, because litellm takes seconds to load.
 PROGRAM = """
 import asyncio
 import planner, executor, seed, skills
@@ -40,14 +40,14 @@ asyncio.run(main())
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel, built from the sdist as `python -m build` does."""
+    """Build the wheel from the sdist, as `python -m build` does."""
     folder = tmp_path_factory.mktemp("dist")
     command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder), str(ROOT)]
     subprocess.run(command, check=True, capture_output=True)
     return next(folder.glob("*.whl"))
 
 
-def test_the_wheel_has_our_top_level_names_and_no_others(wheel: Path) -> None:
+def test_the_wheel_has_only_our_top_level_names(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     tops = {name.partition("/")[0] for name in names if ".dist-info" not in name}
     assert tops == {"goalwright", "goalwright_executor", "goalwright_planner", "goalwright_skills"}
@@ -61,23 +61,21 @@ def test_the_wheel_carries_every_data_file_of_the_checkout(wheel: Path) -> None:
 
 
 def _in_wheel(name: str) -> str:
-    """Where a file of the checkout stands in the wheel."""
+    """Return the path of a checkout's file in the wheel."""
     top, _, rest = name.partition("/")
     return {"goalwright": name, "seed": f"goalwright_planner/{name}"}.get(top, rest)
 
 
 @pytest.fixture(scope="module")
 def site(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with what the wheel installs."""
+    """A folder with the installed wheel."""
     folder = tmp_path_factory.mktemp("site")
     zipfile.ZipFile(wheel).extractall(folder)
     return folder
 
 
-def test_a_project_may_have_modules_of_the_names_that_our_folders_have(
-    site: Path, tmp_path: Path, own_home: Path
-) -> None:
-    """A user's own planner, executor, seed and skills are imported as theirs, and a goal runs beside them."""
+def test_a_project_may_have_modules_named_like_our_folders(site: Path, tmp_path: Path, own_home: Path) -> None:
+    """Modules of the user named planner, executor, seed and skills are imported, and a goal runs beside them."""
     project = tmp_path / "project"
     (project / "skills").mkdir(parents=True)
     for name in ("planner.py", "executor.py", "seed.py", "skills/__init__.py"):
@@ -89,7 +87,7 @@ def test_a_project_may_have_modules_of_the_names_that_our_folders_have(
         "['planner.py', 'executor.py', 'seed.py', 'skills/__init__.py']",
         "done Hello.",
     ], ran.stderr
-    for name in ("click.py", "yaml.py"):  # the command takes nothing from the folder that it is started in
+    for name in ("click.py", "yaml.py"):  # the command imports nothing from its current folder
         (project / name).write_text("raise ImportError\n", encoding="utf-8")
     command = [sys.executable, "-m", "goalwright", "trace", "list", "--json"]
     ran = subprocess.run(command, cwd=project, env=env, capture_output=True, text=True, check=False)
@@ -99,7 +97,10 @@ def test_a_project_may_have_modules_of_the_names_that_our_folders_have(
 def test_the_wheel_works_outside_the_checkout(site: Path, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
-    code = "import goalwright; print(goalwright.__file__); from goalwright_planner.prompting.prompts import Prompts; Prompts().check()"
+    code = (
+        "import goalwright; print(goalwright.__file__); "
+        "from goalwright_planner.prompting.prompts import Prompts; Prompts().check()"
+    )
     env = {**os.environ, "PYTHONPATH": str(site)}
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=elsewhere, env=env, capture_output=True, text=True, check=True

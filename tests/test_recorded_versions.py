@@ -1,9 +1,8 @@
-"""Journals, traces, plans, results and trust that a recorded version wrote are read, resumed and replayed by this one.
+"""Reads, resumes and replays the journals, traces, plans, results and trust files of recorded versions.
 
-`tests/data/<version>/` holds what that version recorded through its own command line: runs that ended in every way,
-with refused plans, tool calls, shortened and truncated texts, a small model, a model as detector, plans that waited,
-changed and grew, and a killed batch.
-`python -m tests.record_version` makes such a folder.
+`tests/data/<version>/` holds recordings of that version's command line: runs with every outcome, refused plans, tool
+calls, truncated texts, a small model, a model as detector, plans that waited, changed and grew, and a killed batch.
+`python -m tests.record_version` creates such a folder.
 """
 
 from __future__ import annotations
@@ -44,13 +43,13 @@ MODEL = {"GOALWRIGHT_MODEL": "openai/test-model"}
 
 @pytest.fixture(params=VERSIONS)
 def version(request: pytest.FixtureRequest) -> str:
-    """Each version that was recorded."""
+    """The recorded versions."""
     return str(request.param)
 
 
 @pytest.fixture
 def earlier(version: str, tmp_path: Path, own_home: Path) -> Path:
-    """A workspace as an earlier version left it, in another place and another home."""
+    """A workspace of an earlier version, at another path and with another home."""
     source = DATA / version
     workspace = tmp_path / "elsewhere"
     shutil.copytree(source / "workspace", workspace)
@@ -76,8 +75,8 @@ def test_every_run_of_the_journal_replays_without_drift(earlier: Path) -> None:
     assert {run: drift for run, drift in found.items() if drift} == {}
 
 
-def test_every_exported_trace_is_read_as_what_the_journal_holds(version: str, earlier: Path) -> None:
-    """So it replays as the run of the journal does."""
+def test_every_exported_trace_equals_the_journal(version: str, earlier: Path) -> None:
+    """Such a trace replays like the run of the journal."""
     with closing(records.recorded_runs(Paths.of(earlier, os.environ), Settings())) as store:
         held = {run.run_id: list(trace_file.lines(store.rows(run.run_id))) for run in store.summaries()}
     assert _parsed(exported(version)) == _parsed(held)
@@ -95,7 +94,7 @@ def test_an_exported_trace_is_still_a_fixture_for_tests(version: str, earlier: P
         begun = json.loads(lines[0])
         if end["type"] != "run_finished" or end["status"] != "done" or any('"task_reused"' in line for line in lines):
             continue
-        if begun["goal"].endswith("[changed]"):  # a person changed the plan afterwards
+        if begun["goal"].endswith("[changed]"):  # a user changed the plan afterwards
             continue
         file = tmp_path / f"{number}.jsonl"
         file.write_text("\n".join(lines), encoding="utf-8")
@@ -114,16 +113,16 @@ def test_the_commands_read_the_journal_and_the_traces(
     for run in runs:
         assert show.main([run["run_id"], "--workspace", str(earlier)], standalone_mode=False) in (0, None)
         assert run["run_id"] in capsys.readouterr().out
-    names = [run["run_id"] for run in runs if not run["goal"].endswith("[detect]")]  # one asked a model
+    names = [run["run_id"] for run in runs if not run["goal"].endswith("[detect]")]  # one of them asked a model
     reselected = goalwright("replay", "--select", "--check", "--json", *names, cwd=earlier)
-    assert reselected.status in (0, 3), reselected.err  # a better ranking selects other skills
+    assert reselected.status in (0, 3), reselected.err  # the ranking has improved since
     found = [one["run_id"] for one in json.loads(reselected.out)]
     assert found == [name for name in names if name in found]
     assert len(found) >= len(names) - 2, "newer versions select no skills for a plan that is given"
 
 
 @pytest.mark.slow
-def test_unfinished_runs_are_resumed_and_nothing_is_paid_twice(
+def test_unfinished_runs_resume_without_paying_twice(
     earlier: Path, serve: Callable[[Script], OpenAIServer], goalwright: Callable[..., Ran]
 ) -> None:
     server = serve(scripted(GROWN, synthesis="resumed"))
@@ -143,7 +142,7 @@ def test_unfinished_runs_are_resumed_and_nothing_is_paid_twice(
 
 
 @pytest.mark.slow
-def test_what_waits_is_answered_and_nothing_is_paid_twice(
+def test_waiting_runs_are_answered_without_paying_twice(
     earlier: Path, serve: Callable[[Script], OpenAIServer], goalwright: Callable[..., Ran]
 ) -> None:
     waiting = json.loads(goalwright("approvals", "--json", cwd=earlier).out)
@@ -172,7 +171,7 @@ def test_a_done_run_is_rerun_in_part(
 
 
 @pytest.mark.slow
-def test_a_killed_batch_is_resumed_and_every_goal_is_there_once(
+def test_a_killed_batch_resumes_with_every_goal_once(
     earlier: Path, serve: Callable[[Script], OpenAIServer], goalwright: Callable[..., Ran]
 ) -> None:
     asked: list[str] = []

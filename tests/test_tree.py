@@ -1,6 +1,6 @@
-"""The house stays as docs/architecture.md draws it: no circles, imports downwards, one name a class.
+"""The structure of docs/architecture.md: no import cycles, imports downwards, unique class names.
 
-Needs nothing but the standard library and pytest, so that it says at once, and by name, what stands in the wrong place.
+Uses only the standard library and pytest, so that it is fast.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ CLASS = re.compile(r"^class ([^\W_]\w*)", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Import:
-    """One import of a module of ours, be it for types only or inside a function."""
+    """An import between our modules, including type-only and local imports."""
 
     source: str
     target: str
@@ -37,7 +37,7 @@ class Import:
 
 @cache
 def modules() -> dict[str, Path]:
-    """Every module by its dotted name."""
+    """Return every module by its dotted name."""
     found = {}
     for folder in (*PACKAGES.values(), ROOT / "bench"):
         for path in sorted(folder.rglob("*.py")):
@@ -49,7 +49,7 @@ def modules() -> dict[str, Path]:
 
 
 def product() -> list[str]:
-    """The modules that are installed: all but the benchmarks."""
+    """Return the installed modules, without the benchmarks."""
     return [name for name in modules() if name.partition(".")[0] in PACKAGES]
 
 
@@ -60,7 +60,7 @@ def text(name: str) -> str:
 
 @cache
 def imports() -> list[Import]:
-    """Every import of one of our modules by another, found by its words: a tree of each module takes seconds."""
+    """Return every import between our modules, found by regex because parsing takes seconds."""
     return [
         Import(name, target)
         for name in modules()
@@ -70,7 +70,7 @@ def imports() -> list[Import]:
 
 
 def _targets(statement: re.Match[str]) -> list[str]:
-    """The modules of ours that a statement imports."""
+    """Return our modules that a statement imports."""
     module, listed = statement["module"], re.sub(r"#.*|[()]", "", statement["names"])
     names = {name.partition(" as ")[0].strip() for name in listed.split(",")} - {""}
     if module is None:
@@ -80,14 +80,14 @@ def _targets(statement: re.Match[str]) -> list[str]:
     return sorted(submodules | ({module} & modules().keys() if full - submodules else set()))
 
 
-def circles(edges: dict[str, set[str]]) -> list[str]:
-    """Every circle that a walk in depth meets, as a → b → a."""
-    found: list[str] = []
+def cycles(edges: dict[str, set[str]]) -> list[str]:
+    """Return every cycle of a depth-first search, as a → b → a."""
+    cycles_: list[str] = []
     done: set[str] = set()
 
     def walk(name: str, path: list[str]) -> None:
         if name in path:
-            found.append(" → ".join([*path[path.index(name) :], name]))
+            cycles_.append(" → ".join([*path[path.index(name) :], name]))
         elif name not in done:
             for other in sorted(edges.get(name, ())):
                 walk(other, [*path, name])
@@ -95,18 +95,18 @@ def circles(edges: dict[str, set[str]]) -> list[str]:
 
     for name in sorted(edges):
         walk(name, [])
-    return found
+    return cycles_
 
 
-def test_modules_do_not_import_each_other_in_circles() -> None:
+def test_modules_have_no_import_cycles() -> None:
     edges: dict[str, set[str]] = defaultdict(set)
     for one in imports():
         edges[one.source].add(one.target)
-    assert circles(edges) == []
+    assert cycles(edges) == []
 
 
-def test_a_circle_is_found() -> None:
-    assert circles({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}) == ["a → b → c → a"]
+def test_a_cycle_is_found() -> None:
+    assert cycles({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}) == ["a → b → c → a"]
 
 
 @pytest.mark.parametrize(
@@ -125,13 +125,13 @@ def test_a_circle_is_found() -> None:
         ("important = from_goalwright", []),
     ],
 )
-def test_an_import_is_found_however_it_is_written(statement: str, expected: list[str]) -> None:
+def test_every_form_of_import_is_found(statement: str, expected: list[str]) -> None:
     found = [target for one in IMPORT.finditer(f"x = 1\n{statement}\n") for target in _targets(one)]
     assert found == expected
 
 
 def test_wings_are_imported_downwards_only() -> None:
-    """The layers of pyproject.toml, imports for types included."""
+    """Check the layers of pyproject.toml, including type-only imports."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     contracts = [one for one in settings["tool"]["importlinter"]["contracts"] if one["type"] == "layers"]
     assert {container for one in contracts for container in one.get("containers", [])} >= set(PACKAGES)
@@ -154,7 +154,7 @@ def _wing(module: str, wings: dict[str, tuple[int, str]]) -> str:
     return next((wing for wing in wings if module == wing or module.startswith(f"{wing}.")), "")
 
 
-def test_every_wing_stands_in_a_contract() -> None:
+def test_every_wing_is_in_a_contract() -> None:
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     contracts = [one for one in settings["tool"]["importlinter"]["contracts"] if "containers" in one]
     known = {
@@ -168,7 +168,7 @@ def test_every_wing_stands_in_a_contract() -> None:
     assert sorted(wings - known - {"goalwright.__main__"}) == []
 
 
-def test_no_public_class_name_stands_twice() -> None:
+def test_public_class_names_are_unique() -> None:
     homes: dict[str, list[str]] = defaultdict(list)
     for name in product():
         for found in CLASS.findall(text(name)):
@@ -176,7 +176,7 @@ def test_no_public_class_name_stands_twice() -> None:
     assert {name: found for name, found in homes.items() if len(found) > 1} == {}
 
 
-def test_every_package_says_what_lives_in_it() -> None:
+def test_every_package_has_a_docstring() -> None:
     silent = []
     for name, path in modules().items():
         if path.name == "__init__.py":
@@ -186,7 +186,7 @@ def test_every_package_says_what_lives_in_it() -> None:
     assert silent == []
 
 
-def test_tests_stand_where_the_code_stands() -> None:
+def test_tests_mirror_the_folders_of_the_code() -> None:
     misplaced = []
     for name, package in PACKAGES.items():
         home = ROOT / "tests" / name.removeprefix("goalwright_")

@@ -1,4 +1,4 @@
-"""An event loop whose time passes at once: minutes of waiting take no time, and every run is the same."""
+"""An event loop with virtual time: waiting takes no time, and every run is deterministic."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ if TYPE_CHECKING:
 
 
 class _Selector(selectors.DefaultSelector):
-    """Does not wait for time to pass, but notes how long it would have."""
+    """Sums up timeouts instead of waiting."""
 
     waited = 0.0
 
     def select(self, timeout: float | None = None) -> list[Any]:
-        found: list[Any] = super().select(0)
-        if not found:
-            assert timeout is not None, "nothing will ever happen: every task waits"
+        ready: list[Any] = super().select(0)
+        if not ready:
+            assert timeout is not None, "deadlock: every task waits"
             self.waited += timeout
-        return found
+        return ready
 
 
 class Inline(ThreadPoolExecutor):
-    """Does at once what a thread would do: while one works, no time must pass; to start one takes time too."""
+    """Runs thread work inline, so that no virtual time passes meanwhile."""
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **options: Any) -> Future[Any]:
         done: Future[Any] = Future()
@@ -37,7 +37,7 @@ class Inline(ThreadPoolExecutor):
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):
-    """A loop whose clock is moved by what its tasks wait for."""
+    """A loop whose clock advances by its timeouts."""
 
     def __init__(self) -> None:
         self._virtual = _Selector()
@@ -48,10 +48,10 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         return 1_000.0 + self._virtual.waited
 
     async def shutdown_default_executor(self, timeout: float | None = None) -> None:  # noqa: ASYNC109 - asyncio's own
-        """There are no threads to wait for, and no thread may be waited for: no time passes meanwhile."""
+        """Do nothing, since there are no threads."""
 
 
 def run_virtually(main: Coroutine[Any, Any, object]) -> None:
-    """Run to the end without waiting for time to pass."""
+    """Run a coroutine in virtual time."""
     with asyncio.Runner(loop_factory=VirtualLoop) as runner:
         runner.run(main)

@@ -19,8 +19,8 @@ PAGE = ROOT / "docs" / "benchmarks.md"
 FOLDER = ROOT / "docs" / "benchmarks"
 INTRODUCTION = """# Benchmarks
 
-goalwright beside the least that the work can cost, and beside other projects. One command measures every figure, with all
-contenders in the same run on the same machine:
+goalwright beside the least that the work can cost, and beside other projects. One command measures every figure, with
+all contenders in the same run on the same machine:
 
 <!-- not run: takes minutes; `.ci/run` runs the quick form -->
 

@@ -22,7 +22,8 @@ text.goalwright { stroke: none }
 .note { fill: #888; font-size: 11px }
 @media (prefers-color-scheme: dark) {
   text { fill: #ddd } .track { stroke: #444 } .note { fill: #999 }
-  .goalwright { fill: #ff8a80; stroke: #ff8a80 } .floor { fill: #aaa; stroke: #aaa } .peer { fill: #7cc0f2; stroke: #7cc0f2 }
+  .goalwright { fill: #ff8a80; stroke: #ff8a80 } .floor { fill: #aaa; stroke: #aaa }
+  .peer { fill: #7cc0f2; stroke: #7cc0f2 }
 }
 """
 
@@ -80,7 +81,8 @@ def _panel(table: dict[str, Any], at: int, left: int, top: int) -> list[str]:
 def _row(subject: str, cell: dict[str, Any], scale: Scale, left: int, middle: int, floor: str) -> list[str]:
     kind = "floor" if subject == floor else "goalwright" if subject.startswith("goalwright") else "peer"
     start, end = left + LABELS, left + WIDTH - VALUES
-    label = f'<text class="{kind if kind == "goalwright" else ""}" x="{left}" y="{middle + 4}">{escape(_cut(subject))}</text>'
+    css_class = kind if kind == "goalwright" else ""
+    label = f'<text class="{css_class}" x="{left}" y="{middle + 4}">{escape(_cut(subject))}</text>'
     track = f'<line class="track" x1="{start}" x2="{end}" y1="{middle}" y2="{middle}"/>'
     if cell["median"] is None:
         note = escape(_cut(cell.get("note", "") or "not measured", 36))

@@ -1,4 +1,4 @@
-"""Runs the benchmark's graphs on a peer's scheduler. A request comes on stdin; results are appended to a file as JSON lines."""
+"""Runs the benchmark's graphs on a peer's scheduler: a request on stdin, JSON lines appended to a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""goalwright's side: a goal's plan by the library, from the selection of skills to the answers that are asked for again."""
+"""Plans goals with goalwright, from the selection of skills to repeated requests."""
 
 from __future__ import annotations
 

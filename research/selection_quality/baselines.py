@@ -1,4 +1,4 @@
-"""TF-IDF and MiniLM as skill detectors, to compare with the ranking that ships. `ranks.PlainBM25` is the third baseline."""
+"""TF-IDF and MiniLM as skill detectors for comparison; `ranks.PlainBM25` is the third baseline."""
 
 from __future__ import annotations
 
