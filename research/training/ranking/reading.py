@@ -75,5 +75,5 @@ def _text(passage: Passage) -> Text:
     signals = np.array(rows).reshape(len(rows), SIGNALS)
     candidates = np.array(list(passage.fits), dtype=int)
     return Text(
-        candidates, signals, list(map(passage.agreement, passage.fits)), passage.outlook, passage.words.say_something
+        candidates, signals, list(map(passage.agreement, passage.fits)), passage.outlook, passage.words.can_select
     )

@@ -1,4 +1,4 @@
-"""The port of skill selection: what a detector takes and gives."""
+"""The port of skill selection: what a detector takes and returns."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class Selection:
     """A skill that fits a goal, with the detector's confidence (0 to 1) and a reason for people to read.
 
-    One that is `certain` has to be used by the plan, or left out with a reason.
+    The plan has to use a `certain` skill, or give a reason for leaving it out.
     """
 
     name: str
@@ -24,7 +24,7 @@ class Selection:
     certain: bool = False
 
     def to_dict(self) -> dict[str, str | float]:
-        """The selection as `skills select --json` and `run --dry-run --json` print it."""
+        """Return the selection as `skills select --json` and `run --dry-run --json` print it."""
         return {"name": self.name, "score": self.score, "reason": self.reason}
 
 
@@ -32,18 +32,18 @@ class SkillDetector(Protocol):
     """Finds the skills that fit a goal."""
 
     def detect(self, goal: str, skills: Sequence[Skill]) -> list[Selection]:
-        """The skills that fit, best first; an empty list if none does."""
+        """Return the skills that fit, best first; an empty list if none does."""
 
 
-def merge(first: Sequence[Selection], rest: Sequence[Selection]) -> list[Selection]:
-    """The selections of `first`, then those of `rest` whose skills are not among them."""
-    chosen = {selection.name for selection in first}
-    return [*first, *(selection for selection in rest if selection.name not in chosen)]
+def merge(first: Sequence[Selection], others: Sequence[Selection]) -> list[Selection]:
+    """Return the selections of `first`, then those of `others` for other skills."""
+    names = {selection.name for selection in first}
+    return [*first, *(selection for selection in others if selection.name not in names)]
 
 
 @dataclass(frozen=True, slots=True)
 class PartScore:
-    """How well a skill fits one part of a goal, and what each signal adds to that."""
+    """How well a skill fits one part of a goal, and the share of each signal in the score."""
 
     part: str
     score: float
@@ -52,9 +52,9 @@ class PartScore:
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """A candidate: by how much it is above what a selection takes, or below it, and what would change that.
+    """A candidate: its distance from the threshold of a selection, and what would change the outcome.
 
-    One that is `certain` is selected, and a plan has to use it.
+    The plan has to use a `certain` skill.
     """
 
     name: str

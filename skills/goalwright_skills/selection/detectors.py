@@ -1,4 +1,4 @@
-"""Detectors by name: goalwright's own, and those that installed packages offer in the entry-point group `goalwright.detectors`."""
+"""Detectors by name: goalwright's own, and those of installed packages in the entry-point group `goalwright.detectors`."""
 
 from __future__ import annotations
 
@@ -19,29 +19,71 @@ if TYPE_CHECKING:
 
 GROUP = "goalwright.detectors"
 DEFAULT = "ranked"
-# The detector that asks a model is made where there is one; here only its name is known.
+# The detector that asks a model; it is made where there is a model.
 ASKING = "llm"
 NO_MATCH = "no match with the goal"
 
 
 def detector(name: str = DEFAULT, *, cache: Path | None = None) -> SkillDetector:
-    """The detector of that name; `cache` is a folder for what it computes."""
+    """Return the detector with this name; `cache` is a folder for its index."""
     make = _OWN.get(name)
     return make(cache) if make is not None else _installed(name)
 
 
 def top(finder: SkillDetector, goal: str, skills: Sequence[Skill], limit: int) -> list[Selection]:
-    """The best `limit` skills without a threshold: those the detector ranks or selects, then any others."""
+    """Return the best `limit` skills without a threshold, filled up with skills that the detector does not rank."""
     rank = getattr(finder, "rank", None)
-    given = rank(goal, skills, limit) if rank is not None else finder.detect(goal, skills)
-    found = list(given)[:limit]
-    names = {selection.name for selection in found}
-    rest = (skill.name for skill in skills if skill.name not in names)
-    return [*found, *(Selection(name, 0.0, NO_MATCH) for name in islice(rest, limit - len(found)))]
+    ranked = rank(goal, skills, limit) if rank is not None else finder.detect(goal, skills)
+    selections = list(ranked)[:limit]
+    names = {selection.name for selection in selections}
+    others = (skill.name for skill in skills if skill.name not in names)
+    return [*selections, *(Selection(name, 0.0, NO_MATCH) for name in islice(others, limit - len(selections)))]
+
+
+@dataclass(frozen=True, slots=True)
+class PluginDetector:
+    """A detector of another package: its failures name the package, and its answers are checked."""
+
+    name: str
+    detector: Any
+
+    def detect(self, goal: str, skills: Sequence[Skill]) -> list[Selection]:
+        """Return the skills that fit, best first."""
+        return self._answer("detect", goal, skills)
+
+    def _answer(self, method: str, *arguments: object) -> list[Selection]:
+        try:
+            return [_selection(answer) for answer in getattr(self.detector, method)(*arguments)]
+        except GoalwrightError:
+            raise
+        except Exception as error:
+            raise InputError(
+                f"the detector {self.name!r} failed: {type(error).__name__}: {error}",
+                hint="fix the package it comes from, or choose the detector 'ranked'",
+            ) from error
+
+
+class RankingPluginDetector(PluginDetector):
+    """A detector of another package that also ranks."""
+
+    __slots__ = ()
+
+    def rank(self, goal: str, skills: Sequence[Skill], limit: int) -> list[Selection]:
+        """Return the best skills, without a threshold."""
+        return self._answer("rank", goal, skills, limit)
+
+
+def _selection(answer: Any) -> Selection:
+    """Convert an answer, which may be a plain (name, score, reason), to a selection."""
+    match answer if isinstance(answer, Selection) else Selection(*answer):
+        case Selection(str(), int() | float(), str(), bool()) as selection:
+            return selection
+        case other:
+            raise TypeError(f"{other} is not a name, a score and a reason")
 
 
 def _installed(name: str) -> SkillDetector:
-    """The detector that an installed package offers under this name, with its answers checked."""
+    """Return the detector that an installed package offers under this name."""
     from goalwright_skills.functions.entry_points import entry_points
 
     offered = {point.name: point for point in entry_points(GROUP)}
@@ -52,11 +94,14 @@ def _installed(name: str) -> SkillDetector:
         known = ", ".join(sorted({*_OWN, *offered, ASKING}))
         raise InputError(f"there is no detector {name!r}; detectors are: {known}", hint="choose one of these detectors")
     try:
-        made = offered[name].load()
-        return _checked(name, made() if isinstance(made, type) or not hasattr(made, "detect") else made)
-    except Exception as error:  # another package's code may fail in any way; say whose it is
-        what = f"detector {name!r} from {offered[name].value} cannot be loaded: {error}"
-        raise InputError(what, hint="fix or uninstall that package, or choose the detector 'ranked'") from error
+        loaded = offered[name].load()
+        made = loaded() if isinstance(loaded, type) or not hasattr(loaded, "detect") else loaded
+    except Exception as error:  # another package's code may fail in any way
+        raise InputError(
+            f"detector {name!r} from {offered[name].value} cannot be loaded: {error}",
+            hint="fix or uninstall that package, or choose the detector 'ranked'",
+        ) from error
+    return (RankingPluginDetector if hasattr(made, "rank") else PluginDetector)(name, made)
 
 
 def _ranked(cache: Path | None) -> SkillDetector:
@@ -71,53 +116,4 @@ def _keyword(_: Path | None) -> SkillDetector:
     return KeywordDetector()
 
 
-_OWN: Mapping[str, Callable[[Path | None], SkillDetector]] = {
-    "ranked": _ranked,
-    "keyword": _keyword,
-}
-
-
-def _checked(name: str, detector: Any) -> SkillDetector:
-    """Another package's detector, wrapped so that its failures and answers are checked."""
-    return (RankingPluginDetector if hasattr(detector, "rank") else PluginDetector)(name, detector)
-
-
-@dataclass(frozen=True, slots=True)
-class PluginDetector:
-    """A detector of another package: it may fail in any way and return anything."""
-
-    name: str
-    detector: Any
-
-    def detect(self, goal: str, skills: Sequence[Skill]) -> list[Selection]:
-        """The skills that fit, best first."""
-        return self._answer("detect", goal, skills)
-
-    def _answer(self, method: str, *given: object) -> list[Selection]:
-        """What the detector's method returns; a failure names the detector."""
-        try:
-            return [_selection(answer) for answer in getattr(self.detector, method)(*given)]
-        except GoalwrightError:
-            raise
-        except Exception as error:
-            what = f"the detector {self.name!r} failed: {type(error).__name__}: {error}"
-            raise InputError(what, hint="fix the package it comes from, or choose the detector 'ranked'") from error
-
-
-class RankingPluginDetector(PluginDetector):
-    """A detector of another package that also ranks."""
-
-    __slots__ = ()
-
-    def rank(self, goal: str, skills: Sequence[Skill], limit: int) -> list[Selection]:
-        """The best skills, however poor they are."""
-        return self._answer("rank", goal, skills, limit)
-
-
-def _selection(given: Any) -> Selection:
-    """A selection as given, or made from a plain (name, score, reason)."""
-    match given if isinstance(given, Selection) else Selection(*given):
-        case Selection(str(), int() | float(), str(), bool()) as selection:
-            return selection
-        case other:
-            raise TypeError(f"{other} is not a name, a score and a reason")
+_OWN: Mapping[str, Callable[[Path | None], SkillDetector]] = {"ranked": _ranked, "keyword": _keyword}

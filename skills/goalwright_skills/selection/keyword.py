@@ -15,29 +15,29 @@ if TYPE_CHECKING:
     from goalwright_skills.skill import Skill
 
 _WORD = re.compile(r"\w+")
-_MOST = 10
+_MAX_SELECTED = 10
 
 
 class KeywordDetector:
-    """Case-insensitive keyword match, most shared words first."""
+    """Ranks skills by the words that they share with the goal, case-insensitively."""
 
     def detect(self, goal: str, skills: Sequence[Skill]) -> list[Selection]:
-        """The skills that the goal names, then those that share a word with it."""
-        found = self.rank(triggers.without_names(goal, skills), skills, _MOST)
-        return merge(triggers.named(goal, skills), found)
+        """Return the skills that the goal names, then those that share a word with it."""
+        ranked = self.rank(triggers.without_names(goal, skills), skills, _MAX_SELECTED)
+        return merge(triggers.named(goal, skills), ranked)
 
     def rank(self, goal: str, skills: Sequence[Skill], limit: int) -> list[Selection]:
-        """The best skills by the share of the goal's words that they contain."""
-        wanted = _words(goal)
-        found = []
+        """Return the skills with the largest share of the goal's words."""
+        goal_words = _words(goal)
+        selections = []
         for skill in skills:
-            in_name = wanted & _words(skill.name)
-            shared = wanted & _words(skill.description) | in_name
+            in_name = goal_words & _words(skill.name)
+            shared = goal_words & _words(skill.description) | in_name
             if shared:
-                where = "name and description contain" if in_name else "description contains"
-                reason = f"{where} {', '.join(sorted(shared))}"
-                found.append(Selection(skill.name, round(len(shared) / len(wanted), 4), reason))
-        return sorted(found, key=lambda selection: (-selection.score, selection.name))[:limit]
+                source = "name and description contain" if in_name else "description contains"
+                reason = f"{source} {', '.join(sorted(shared))}"
+                selections.append(Selection(skill.name, round(len(shared) / len(goal_words), 4), reason))
+        return sorted(selections, key=lambda selection: (-selection.score, selection.name))[:limit]
 
 
 def _words(text: str) -> set[str]:

@@ -1,4 +1,4 @@
-"""Descriptions split into what they say about their own skill, about other skills, and about what to leave alone.
+"""Splits descriptions into clauses about their own skill, about other skills, and about what no skill is for.
 
 "… For email sequences, see emails."      counts for the skill `emails`, not for this one
 "Not for pull requests."                  counts for no skill
@@ -18,7 +18,7 @@ _NAME = r"`?/?([a-z0-9]+(?:-[a-z0-9]+)+|[a-z0-9]{3,})`?"
 _FOR = re.compile(r"\b(?:for|if|when)\s+", re.IGNORECASE)
 _TARGET = re.compile(rf"(?:→|->|=>|\b(?:see|use|try|prefer|go to)\s+(?:the\s+)?)\s*{_NAME}", re.IGNORECASE)
 _ARROW = re.compile(rf"(.{{3,200}}?)\s*(?:→|->|=>)\s*{_NAME}")
-# "Not for" ends a clause anywhere; the others only at its start ("even if they do not use the word").
+# "Not for" may be anywhere in a clause, the others only at its start ("even if they do not use the word").
 _NEGATIVE = re.compile(
     r"\bnot (?:for|intended for|to be used)\b|^\W*(?:do not|don't|never|should not) (?:be )?(?:use|trigger)|"
     r"^\W*(?:not when|skip (?:this )?(?:when|for|if)|does not (?:cover|handle))\b",
@@ -30,7 +30,7 @@ DESCRIPTION_LIMIT = 8_000
 
 @dataclass(frozen=True, slots=True)
 class Referral:
-    """What a description says another skill is for; `clause` is the whole text, used if no such skill exists."""
+    """The subject that a description refers to another skill; `clause` is used if no such skill exists."""
 
     other: str
     subject: str
@@ -39,33 +39,33 @@ class Referral:
 
 @dataclass(frozen=True, slots=True)
 class Clauses:
-    """What a description says about its own skill, and about others that it names."""
+    """The text of a description about its own skill, and its referrals to others."""
 
     own: str
     referrals: tuple[Referral, ...] = ()
 
 
 def spoken_name(skill: Skill) -> str:
-    """A skill's name as separate words."""
+    """Return a skill's name as separate words."""
     return skill.name.replace("-", " ").replace("_", " ")
 
 
 def when_to_use(skill: Skill) -> str:
-    """What a skill's frontmatter says under `when_to_use`, in either spelling."""
+    """Return `when_to_use` of a skill's frontmatter, in either spelling."""
     return str(skill.extra.get("when_to_use") or skill.extra.get("when-to-use") or "")
 
 
 def cut(description: str) -> Clauses:
-    """The description's own part and its referrals."""
+    """Split a description into its own text and its referrals."""
     own: list[str] = []
     referrals: list[Referral] = []
-    # Runs of spaces and very long texts would make the patterns slow.
+    # The patterns are slow in runs of spaces and in very long texts.
     for clause in _CUT.split(_SPACE.sub(" ", description[:DESCRIPTION_LIMIT])):
-        found = _referral(clause)
-        if found is not None:
-            kept, end, other, subject = found
-            own.append(clause[:kept])
-            referrals.append(Referral(other, subject, clause[kept:]))
+        referral = _referral(clause)
+        if referral is not None:
+            start, end, other, subject = referral
+            own.append(clause[:start])
+            referrals.append(Referral(other, subject, clause[start:]))
             referrals += [Referral(match[2].lower(), match[1]) for match in _ARROW.finditer(clause, end)]
             continue
         negative = _NEGATIVE.search(clause)
@@ -74,7 +74,7 @@ def cut(description: str) -> Clauses:
 
 
 def _referral(clause: str) -> tuple[int, int, str, str] | None:
-    """Where a clause begins and stops to speak of another skill, the other's name, and what it is for."""
+    """Return the start and end of a clause's referral, the name of the other skill, and the subject."""
     first = _FOR.search(clause)
     for target in _TARGET.finditer(clause, first.end() + 3) if first else ():
         subject = clause[first.end() : target.start()].rstrip(" ,:-–—") if first else ""

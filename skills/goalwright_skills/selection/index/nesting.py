@@ -1,9 +1,9 @@
-"""Skills inside another skill's folder: on a near tie the one whose folder it is comes first.
+"""Nested skills, inside another skill's folder: on a near tie the outer skill comes first.
 
     qdrant-scaling/SKILL.md                     "How do I scale Qdrant?"
     qdrant-scaling/tenant-scaling/SKILL.md      "Move the largest tenant to a shard of its own"
 
-A folder `skills` in between begins a collection of its own, whose skills are nobody's parts.
+A folder `skills` in between starts a separate collection, whose skills are not nested.
 """
 
 from __future__ import annotations
@@ -16,28 +16,28 @@ if TYPE_CHECKING:
 
     from goalwright_skills.skill import Skill
 
-# A nested skill comes before its hub if its score is so much higher.
+# A nested skill comes before the outer one (its hub) if its score is this much higher.
 NEAR = 0.1
 _BEFORE = 1e-6
 
 
 def parents(skills: Sequence[Skill]) -> list[int | None]:
-    """For each skill the number of the nearest one whose folder contains it."""
+    """Return for each skill the number of the nearest skill whose folder contains it."""
     folders: dict[tuple[str, str], int] = {}
-    for at, skill in enumerate(skills):
+    for number, skill in enumerate(skills):
         if skill.kind == "context" and skill.source != "root":
-            folders[skill.source, _folder(skill.file)] = at
+            folders[skill.source, _folder(skill.file)] = number
     return [_parent(skill, folders) if skill.kind == "context" else None for skill in skills]
 
 
 def hubs_first(scores: Mapping[int, float], parent: Callable[[int], int | None]) -> dict[int, float]:
-    """The scores, each hub raised to just before a nested skill that is not clearly better."""
-    found = dict(scores)
+    """Return the scores, each hub raised above its nested skills that are not clearly better."""
+    raised = dict(scores)
     for child in sorted(scores, key=scores.__getitem__):
         hub = parent(child)
-        if hub in found and found[child] - NEAR < found[hub] <= found[child]:
-            found[hub] = found[child] + _BEFORE
-    return found
+        if hub in raised and raised[child] - NEAR < raised[hub] <= raised[child]:
+            raised[hub] = raised[child] + _BEFORE
+    return raised
 
 
 def _parent(skill: Skill, folders: dict[tuple[str, str], int]) -> int | None:

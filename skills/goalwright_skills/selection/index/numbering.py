@@ -1,4 +1,4 @@
-"""The numbers of skills in a pool that consists of several indexes, some of whose skills are gone."""
+"""The numbers of skills in a pool of several indexes, which may contain removed skills."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# The number of a skill of an index that the pool does not have.
+# The number of a removed skill.
 DEAD = -1
 
 
 class Numbering:
-    """Which skill of which index has which number, and back: the indexes follow each other.
+    """Maps the skills of consecutive indexes to numbers in the pool, and back.
 
-    `kept` has, for each index, how many skills it has and the numbers there of those that count.
+    `kept` has, for each index, its number of skills and the local numbers of those that still exist.
     """
 
     def __init__(self, kept: Sequence[tuple[int, Sequence[int]]]) -> None:
@@ -24,24 +24,24 @@ class Numbering:
         self._firsts = list(accumulate(map(len, self.kept), initial=0))
         self.count = self._firsts[-1]
         self.numbers = [_numbers(first, *one) for first, one in zip(self._firsts, kept, strict=False)]
-        # For each index the numbers there of the skills that do not count.
+        # The local numbers of removed skills, by index.
         self.gone = [_gone(numbers) for numbers in self.numbers]
 
     def locate(self, document: int) -> tuple[int, int]:
-        """The index that has a skill, and its number there."""
+        """Return the index of a skill, and its number in that index."""
         part = bisect_right(self._firsts, document) - 1
         return part, self.kept[part][document - self._firsts[part]]
 
 
 def _numbers(first: int, count: int, kept: Sequence[int]) -> Sequence[int]:
-    """For each skill of an index its number in the pool."""
+    """Return the number in the pool of each skill of an index."""
     if len(kept) == count:
         return range(first, first + count)
-    found = [DEAD] * count
+    numbers = [DEAD] * count
     for number, local in enumerate(kept, first):
-        found[local] = number
-    return found
+        numbers[local] = number
+    return numbers
 
 
 def _gone(numbers: Sequence[int]) -> list[int]:
-    return [] if isinstance(numbers, range) else [at for at, number in enumerate(numbers) if number == DEAD]
+    return [] if isinstance(numbers, range) else [local for local, number in enumerate(numbers) if number == DEAD]

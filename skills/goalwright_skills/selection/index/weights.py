@@ -1,4 +1,4 @@
-"""The weights of BM25: how rare a term is, how often a text has it, how long the text is.
+"""The weights of BM25: the rarity of a term, its frequency in a text, and the length of the text.
 
     score = BM25(short) + 1.5 BM25(whole)      short: name three times, description, when_to_use; whole: short and body
 
@@ -16,27 +16,27 @@ if TYPE_CHECKING:
 
 WHOLE = 1.5
 B = 0.45
-# In a small pool a word's rarity says nothing: count as if there were this many skills.
+# In a small pool rarity means nothing, so it counts as a pool of this many skills.
 MIN_POOL = 30
 FEW, MANY = 5.0, 1.2
 
 
 def saturation(count: int) -> float:
-    """BM25's k1 for a pool of `count` skills.
+    """Return BM25's k1 for a pool of `count` skills.
 
-    Among few skills, how often one uses a word tells them apart; among thousands, whether it does.
+    Among few skills, the frequency of a word tells them apart; among thousands, its presence does.
     """
     return MANY + (FEW - MANY) * math.pow(MIN_POOL / max(count, MIN_POOL), 0.4)
 
 
 def idf(count: int, having: int) -> float:
-    """How much a term says that `having` of `count` skills have."""
+    """Return the weight of a term that `having` of `count` skills have."""
     return math.log(1 + (count - having + 0.5) / (having + 0.5))
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """BM25 for one pool: how many skills count, k1, and what is added to a term's frequency in each of its texts."""
+    """BM25 for one pool: the number of skills, k1, and the length norms of the short and whole texts."""
 
     count: int
     k1: float
@@ -45,7 +45,7 @@ class Rule:
 
     @classmethod
     def of(cls, spans: Sequence[int], count: int) -> Rule:
-        """The rule of a pool of `count` skills, those indexed beginning, ending their short part and ending here."""
+        """Compute the rule of a pool of `count` skills; `spans` has three bounds for each text: start, short end, end."""
         starts, shorts, ends = spans[::3], spans[1::3], spans[2::3]
         k1 = saturation(count)
         short = _norms([short - start for start, short in zip(starts, shorts, strict=True)], k1)
@@ -53,7 +53,7 @@ class Rule:
         return cls(max(count, MIN_POOL), k1, short, whole)
 
     def rarity(self, in_short: int, in_whole: int) -> tuple[float, float]:
-        """What a term counts in a short and in a whole text, if that many skills have it there."""
+        """Return the weight of a term in a short and in a whole text, by the number of skills that have it there."""
         return idf(self.count, in_short), WHOLE * idf(self.count, in_whole)
 
     def adds(
@@ -63,15 +63,16 @@ class Rule:
         in_whole: Iterable[int],
         rarities: Iterable[tuple[float, float]],
     ) -> list[float]:
-        """What terms add to the scores of skills that have them so often."""
-        more, short, whole = self.k1 + 1, self.short, self.whole
+        """Return what terms with these frequencies add to the scores of skills."""
+        factor, short, whole = self.k1 + 1, self.short, self.whole
         return [
-            more * common * often / (often + whole[at]) + (more * rare * few / (few + short[at]) if few else 0.0)
-            for at, few, often, (rare, common) in zip(skills, in_short, in_whole, rarities, strict=True)
+            factor * common * count / (count + whole[skill])
+            + (factor * rare * brief / (brief + short[skill]) if brief else 0.0)
+            for skill, brief, count, (rare, common) in zip(skills, in_short, in_whole, rarities, strict=True)
         ]
 
 
 def _norms(lengths: Sequence[int], k1: float) -> list[float]:
-    """What is added to a term's frequency in each text: more in long texts."""
+    """Return the length norm of each text, which BM25 adds to the frequency of a term."""
     mean = (sum(lengths) / len(lengths) if lengths else 0) or 1.0
     return [k1 * (1 - B + B * length / mean) for length in lengths]

@@ -1,6 +1,7 @@
-"""The words of a goal that can speak for a skill, and how much each does.
+"""The words of a goal that count as evidence for a skill, and how much each counts.
 
-Numbers speak for none: those of a list, of a date or of a sum. Everyday words and the endings of file names speak half.
+Numbers do not count; everyday words and file name endings count half. A goal that asks for a choice implies words that
+it does not contain: "Compare React and Vue" fits a skill that "weighs options and recommends one".
 """
 
 from __future__ import annotations
@@ -13,40 +14,14 @@ from itertools import chain, islice
 from goalwright_skills.selection.query.terms import spelled, terms
 
 HALF = 0.5
-# Hardly a text has more different words; each counts less than the one before it, and the last of these almost nothing.
-MOST = 20_000
+# A bound on the different words of a goal; each word counts less than the one before it, and words this late hardly.
+MAX_WORDS = 20_000
 _NUMBER = re.compile(
     r"(?<![\w.])[#$€£]?\d+(?:[.,:/-]\d+)*(?:st|nd|rd|th|k|m|x|%|€|am|pm|h|min|px|mm|cm|km|kg|mb|gb)?(?!\w)",
     re.IGNORECASE,
 )
-_ENDING = re.compile(r"(?<=\w)\.([A-Za-z][A-Za-z0-9]{0,4})(?![\w.])")
-
-
-@dataclass(frozen=True, slots=True)
-class GoalWords:
-    """The terms of a text with their spelling and with how much each speaks, and those that it asks for unsaid."""
-
-    spelling: dict[str, str]
-    evidence: dict[str, float]
-    asked: dict[str, str]
-
-    @property
-    def say_something(self) -> bool:
-        """Whether the words can ask for a skill: one alone cannot, and everyday words do not add up."""
-        words = [evidence for term, evidence in self.evidence.items() if len(term) > 1]
-        return bool(self.asked) or (len(words) > 1 and max(words) == 1.0)
-
-    @classmethod
-    def of(cls, text: str) -> GoalWords:
-        """The words of a goal, or of a part of it."""
-        spelling = dict(islice(spelled(_NUMBER.sub(" ", text)).items(), MOST))
-        endings = {term for match in _ENDING.finditer(text) for term in terms(match[1])}
-        evidence = {term: HALF if term in endings or is_everyday(term) else 1.0 for term in spelling}
-        unsaid = {term: name for term, name in asked(text).items() if term not in spelling}
-        return cls(spelling, evidence, unsaid)
-
-
-# A word and its term begin with the same letters.
+_FILE_ENDING = re.compile(r"(?<=\w)\.([A-Za-z][A-Za-z0-9]{0,4})(?![\w.])")
+# A word and its term start with the same letters.
 _START = 2
 _WORDS = """
     time day days week month year hour minute today tomorrow yesterday tonight morning evening night weekend
@@ -64,59 +39,66 @@ _WORDS = """
     thank thanks hello hi good bye okay really maybe always never often again soon later already still
     away back around together alone
     """
-WORDS = frozenset(_WORDS.split())
-_STARTS = frozenset(word[:_START] for word in WORDS)
-
-
-def is_everyday(term: str) -> bool:
-    """Whether a term is that of an everyday word."""
-    start = term[:_START]
-    return start in _STARTS and term in _terms_with(start)
-
-
-@cache
-def _terms_with(start: str) -> frozenset[str]:
-    """The terms of the everyday words that begin so; to find those of all takes longer than to select a skill."""
-    return frozenset(chain.from_iterable(terms(word) for word in WORDS if word[:_START] == start))
+EVERYDAY_WORDS = frozenset(_WORDS.split())
+_STARTS = frozenset(word[:_START] for word in EVERYDAY_WORDS)
+# The two things of a choice. The lengths are bounded, since a line of dashes would otherwise take hours.
+_THING = r"[\w.+#-]{1,60}(?:\s+[\w.+#-]{1,60})?"
+_HAN_THING = r"[^。！？，,.!?\n]{1,20}"
+_CHOICE = re.compile(
+    rf"""
+    \b(?:compare|comparing|comparison|versus|vs|pros\s+and\s+cons|trade-?offs?)\b
+    | \b(?:choose|choosing|decide|deciding|pick|picking)\s+(?:between|from|among|one\s+of)\b
+    | \bchoosing\b | \bhelp\s+(?:me|us)\s+(?:choose|decide|pick)\b
+    | \bwhich\b[^.?!\n]{{1,60}}\bshould\s+(?:i|we)\b
+    | \b(?:should\s+(?:i|we)|recommend(?:ation)?)\b[^.?!\n]{{1,60}}\bor\b
+    | \b(?:which|what)(?:['’]?s|\s+is)?\s+(?:\w+\s+){{0,3}}better\b
+    | ^\W{{0,20}}(?!(?:is|are|was|do|does|did|can|will|has|have|yes|no|now|sooner|more)\b)
+      {_THING}\s+or\s+{_THING}\s*\?
+    | 对比|比较(?:一下|下)|比较{_HAN_THING}[和与跟及]|[和与跟及]{_HAN_THING}比较
+    | 哪个好|哪个更|哪个比较|哪一个|還是|还是|選擇|选择
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_CHOICE_WORDS = ("compare", "choose", "option", "alternative", "decide", "versus", "对比", "选型")
 
 
 @dataclass(frozen=True, slots=True)
-class Intent:
-    """A kind of request: what it is called, how goals express it, and the words of skills that serve it."""
+class GoalWords:
+    """The terms of a text with their spelling and their evidence, and the terms that it implies."""
 
-    name: str
-    goal: re.Pattern[str]
-    words: tuple[str, ...]
+    spelling: dict[str, str]
+    evidence: dict[str, float]
+    implied: tuple[str, ...]
 
+    @property
+    def can_select(self) -> bool:
+        """Whether the words can select a skill: a single word or everyday words cannot."""
+        words = [evidence for term, evidence in self.evidence.items() if len(term) > 1]
+        return bool(self.implied) or (len(words) > 1 and max(words) == 1.0)
 
-# Bounded, since what begins it are signs that it may have too: a line of dashes would take hours.
-_THING = r"[\w.+#-]{1,60}(?:\s+[\w.+#-]{1,60})?"
-# What is compared in Chinese; 比较 alone says "rather".
-_HAN_THING = r"[^。！？，,.!?\n]{1,20}"
-_INTENTS = (
-    Intent(
-        "a choice",
-        re.compile(
-            rf"""
-            \b(?:compare|comparing|comparison|versus|vs|pros\s+and\s+cons|trade-?offs?)\b
-            | \b(?:choose|choosing|decide|deciding|pick|picking)\s+(?:between|from|among|one\s+of)\b
-            | \bchoosing\b | \bhelp\s+(?:me|us)\s+(?:choose|decide|pick)\b
-            | \bwhich\b[^.?!\n]{{1,60}}\bshould\s+(?:i|we)\b
-            | \b(?:should\s+(?:i|we)|recommend(?:ation)?)\b[^.?!\n]{{1,60}}\bor\b
-            | \b(?:which|what)(?:['’]?s|\s+is)?\s+(?:\w+\s+){{0,3}}better\b
-            | ^\W{{0,20}}(?!(?:is|are|was|do|does|did|can|will|has|have|yes|no|now|sooner|more)\b)
-              {_THING}\s+or\s+{_THING}\s*\?
-            | 对比|比较(?:一下|下)|比较{_HAN_THING}[和与跟及]|[和与跟及]{_HAN_THING}比较
-            | 哪个好|哪个更|哪个比较|哪一个|還是|还是|選擇|选择
-            """,
-            re.IGNORECASE | re.VERBOSE,
-        ),
-        ("compare", "choose", "option", "alternative", "decide", "versus", "对比", "选型"),
-    ),
-)
+    @classmethod
+    def of(cls, text: str) -> GoalWords:
+        """Read the words of a goal, or of a part of it."""
+        spelling = dict(islice(spelled(_NUMBER.sub(" ", text)).items(), MAX_WORDS))
+        endings = {term for match in _FILE_ENDING.finditer(text) for term in terms(match[1])}
+        evidence = {term: HALF if term in endings or is_everyday(term) else 1.0 for term in spelling}
+        return cls(spelling, evidence, tuple(term for term in implied_terms(text) if term not in spelling))
 
 
-def asked(goal: str) -> dict[str, str]:
-    """The terms that a goal asks for, each with the name of its intent."""
-    found = [intent for intent in _INTENTS if intent.goal.search(goal)]
-    return {term: intent.name for intent in found for word in intent.words for term in terms(word)}
+def implied_terms(goal: str) -> list[str]:
+    """Return the terms of skills that weigh options, if the goal asks for a choice."""
+    if _CHOICE.search(goal) is None:
+        return []
+    return list(dict.fromkeys(chain.from_iterable(map(terms, _CHOICE_WORDS))))
+
+
+def is_everyday(term: str) -> bool:
+    """Whether a term is that of an everyday word, which does not tell skills apart."""
+    start = term[:_START]
+    return start in _STARTS and term in _everyday_terms(start)
+
+
+@cache
+def _everyday_terms(start: str) -> frozenset[str]:
+    """Return the terms of the everyday words with this start; stemming all of them takes longer than a selection."""
+    return frozenset(chain.from_iterable(terms(word) for word in EVERYDAY_WORDS if word[:_START] == start))

@@ -1,7 +1,7 @@
-"""The language of a goal beside that of the skills.
+"""Detects the language of a goal and of the skills.
 
-Skills are found by their words, so a goal in German finds little among skills described in English. `foreign` says so;
-a caller with a model can ask it for keywords in the skills' language, and rank by these too: see `translated`.
+Skills are found by their words, so a goal in German finds little among skills described in English. A caller with a
+model can ask it for keywords in the language of the skills.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from goalwright_skills.skill import Skill
 
-# Scripts that tell a language, or at least that it is not English. Han alone is Chinese, with kana Japanese.
+# Scripts that imply a language, or at least one other than English. Han alone is Chinese, with kana it is Japanese.
 _SCRIPTS = {
     "Japanese": "\u3040-\u30ff\u31f0-\u31ff",
     "Korean": "\uac00-\ud7af\u1100-\u11ff",
@@ -33,7 +33,7 @@ _SCRIPTS = {
 }
 _LETTER = re.compile(r"[^\W\d_]")
 _WORD = re.compile(r"[^\W\d_]+")
-# The words that hold sentences together: most of a language's text consists of them, and hardly any is in another's.
+# Function words: frequent in their language and rare in others.
 _FUNCTION_WORDS = {
     "German": "der die das den dem des ein eine einen einem einer und oder nicht mit für von zu im auf ist sind wird "
     "werden wie was welche welcher welches wenn bitte mir mich wir uns unser unsere unserer unserem mein meine meinen "
@@ -74,20 +74,20 @@ _TABLES = {
     "English": frozenset(_ENGLISH),
     **{name: frozenset(words.split()) for name, words in _FUNCTION_WORDS.items()},
 }
-# How many descriptions tell the language of a pool, and how many characters that of a goal.
+# The number of descriptions that are sampled for the language of a pool, and of characters for that of a goal.
 _SAMPLE, _BEGINNING = 60, 2_000
-# The share of a goal's words in the skills' descriptions from which they are the skills' words, whatever the language;
-# of pairs of characters fewer, since most are not words.
+# The share of a goal's words in the skills' descriptions from which the goal counts as familiar in any language; lower
+# for character pairs, since most of them are not words.
 _FAMILIAR, _FAMILIAR_DENSE = 0.6, 0.25
-# A language that so many of the descriptions are written in is one of the skills' languages.
+# The share of descriptions in a language from which it is one of the skills' languages.
 _SPOKEN = 0.3
 
 
 @dataclass(frozen=True, slots=True)
 class Foreign:
-    """A goal whose language is not the skills': both, by their English names.
+    """The English names of a goal's language and the skills' different language.
 
-    Its words may still be `familiar`: those of the skills' descriptions, such as names and terms.
+    The goal is `familiar` if the skills' descriptions contain most of its words, such as names and technical terms.
     """
 
     goal: str
@@ -96,7 +96,7 @@ class Foreign:
 
     @property
     def note(self) -> str:
-        """Why no skill fits, and what to do."""
+        """A warning that explains why no skill fits."""
         return (
             f"no skill fits, which may be because of the language: the goal is in {self.goal}, the skills are "
             f"described in {self.skills}, and skills are found by their words; write the goal in {self.skills}, or "
@@ -104,29 +104,29 @@ class Foreign:
         )
 
 
-@lru_cache(maxsize=1_000)  # the same descriptions are looked at for each run of a process
+@lru_cache(maxsize=1_000)  # the same descriptions are read in each run of a process
 def language(text: str) -> str:
-    """The English name of a text's language, as far as its script or its function words tell; empty if they do not."""
-    if not text.isascii() and (written := _by_script(text)):
-        return written
+    """Return the English name of a text's language, by its script or its function words; empty if unknown."""
+    if not text.isascii() and (name := _by_script(text)):
+        return name
     words = {word for word in _WORD.findall(text.lower()) if len(word) > 1}
-    found = {name: len(words & table) for name, table in _TABLES.items()}
-    best = max(found, key=found.__getitem__)
-    if found[best] > found["English"]:
+    counts = {name: len(words & table) for name, table in _TABLES.items()}
+    best = max(counts, key=counts.__getitem__)
+    if counts[best] > counts["English"]:
         return best
-    return "English" if found["English"] else _by_letters(text)
+    return "English" if counts["English"] else _by_letters(text)
 
 
 @cache
 def _patterns() -> dict[str, re.Pattern[str]]:
-    """Compiled when they are needed first: most texts are in Latin letters."""
+    """Compile on first use, since most texts are in Latin letters."""
     return {name: re.compile(f"[{span}]") for name, span in _SCRIPTS.items()}
 
 
 def _by_script(text: str) -> str:
-    """The language that a script tells which a good part of the text is in."""
+    """Return the language of a script that a good part of the text is in."""
     scripts = {name: len(pattern.findall(text)) for name, pattern in _patterns().items()}
-    # A character of these scripts says as much as several letters.
+    # A character of these scripts carries as much as several letters.
     weight = sum(scripts.values())
     if not weight or 3 * weight < len(_LETTER.findall(text)) - weight:
         return ""
@@ -137,36 +137,37 @@ def _by_script(text: str) -> str:
 
 
 def _by_letters(text: str) -> str:
-    """The language of a few words without function words, if a letter tells it."""
+    """Return the language of a few words by their special letters."""
     return next((name for name, letters in _LETTERS.items() if not letters.isdisjoint(text.lower())), "")
 
 
 def other_language(text: str) -> str:
-    """The language of a text that is not in English, as far as its beginning tells; empty for one that is."""
-    return found if (found := language(text[:_BEGINNING])) != "English" else ""
+    """Return the language of a text unless it is English, by the start of the text; empty if unknown."""
+    name = language(text[:_BEGINNING])
+    return name if name != "English" else ""
 
 
 def languages(texts: Iterable[str]) -> list[str]:
-    """The languages that a good part of the texts are in, most frequent first."""
-    counted = Counter(filter(None, map(language, texts)))
-    total = sum(counted.values())
-    return [name for name, count in counted.most_common() if count >= _SPOKEN * total]
+    """Return the languages of a good part of the texts, most frequent first."""
+    counts = Counter(filter(None, map(language, texts)))
+    total = sum(counts.values())
+    return [name for name, count in counts.most_common() if count >= _SPOKEN * total]
 
 
 def described_in(skills: Sequence[Skill]) -> list[str]:
-    """The languages of the skills' descriptions, by a sample of them."""
+    """Return the languages of the skills' descriptions, by a sample."""
     step = max(1, len(skills) // _SAMPLE)
     return languages(skill.description for skill in skills[::step])
 
 
-def foreign(goal: str, theirs: Sequence[str], known: Callable[[Sequence[str]], int]) -> Foreign | None:
-    """The two languages, if the goal's is not one of the skills', and whether its words are the skills' words.
+def foreign(goal: str, described: Sequence[str], count_known: Callable[[Sequence[str]], int]) -> Foreign | None:
+    """Return the languages of goal and skills, if the skills are not `described` in the goal's language.
 
-    `theirs` are the languages that the skills are described in, `known` counts the terms that are in some description.
+    `count_known` counts the terms that occur in some description.
     """
-    spoken = language(goal[:_BEGINNING])
-    if not spoken or not theirs or spoken in theirs:
+    goal_language = language(goal[:_BEGINNING])
+    if not goal_language or not described or goal_language in described:
         return None
     words = list(dict.fromkeys(terms(goal)))
-    enough = _FAMILIAR_DENSE if 2 * sum(map(dense, words)) > len(words) else _FAMILIAR
-    return Foreign(spoken, theirs[0], familiar=known(words) >= enough * len(words))
+    share = _FAMILIAR_DENSE if 2 * sum(map(dense, words)) > len(words) else _FAMILIAR
+    return Foreign(goal_language, described[0], familiar=count_known(words) >= share * len(words))

@@ -1,4 +1,4 @@
-"""Text as comparable terms: English stems, and pairs of characters in scripts without spaces."""
+"""Text as comparable terms: English stems, and character pairs in scripts without spaces."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-# Han, kana and hangul: scripts that do not separate words by spaces (or, in Korean, whose endings vary).
+# Han, kana and hangul: scripts without spaces between words or, in Korean, with varying endings.
 SCRIPTS_WITHOUT_SPACES = (
     "\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\U00020000-\U0003ffff"
 )
 _WORD = re.compile(r"[a-z]+(?:\+\+|#)|[^\W_]+")
 # PDFs, SDKs, LLMs: the stemmer does not remove -s from a word without a vowel.
 _ABBREVIATIONS = re.compile(r"[b-df-hj-np-tv-xz0-9]{2,}[b-df-hj-np-rtv-xz0-9]s")
-# One spelling for two: British as American (optimise, behaviour, catalogue), and analysis as analyze, whose stems
-# differ. A word that is changed wrongly, such as promise, is changed everywhere, so it still matches itself.
+# Map British spellings to American ones (optimise, behaviour, catalogue), and analysis to analyze, whose stems differ.
+# A word that is changed wrongly, such as promise, is changed everywhere and still matches itself.
 _SPELLINGS = (
     (re.compile(r"(?<=[a-z]{3})(i|y)s(?=(?:e|ed|er|ers|es|ing|able|ation|ations)$)"), r"\1z"),
     (re.compile(r"(?<=[a-z]{3})lysis$"), "lyze"),
@@ -29,7 +29,7 @@ _APOSTROPHE = re.compile(r"['’](?:(?:s|t|re|ve|ll|d|m)\b)?")
 _ASCII = re.compile(r"[\x00-\x7f]*")
 TERM_LIMIT = 40
 
-# "why" is not a stop word: it asks for a cause, and so tells skills that diagnose from skills that create.
+# "why" is not a stop word: it separates skills that diagnose from skills that create.
 STOP_WORDS = frozenset(
     """
     a about above after again all also am an and another any are as at be because been before being
@@ -47,14 +47,14 @@ STOP_WORDS = frozenset(
 
 
 def terms(text: str) -> list[str]:
-    """The terms of a text in order, without stop words."""
+    """Return the terms of a text in order, without stop words."""
     text = fold(text)
     if not has_dense(text):
         return [term for word in _WORD.findall(text) if (term := _STEMS[word])]
     found = []
     for run, word in _run().findall(text):
         if run:
-            found += [run[at : at + 2] for at in range(len(run) - 1)] or [run]
+            found += [run[start : start + 2] for start in range(len(run) - 1)] or [run]
         elif term := _STEMS[word]:
             found.append(term)
     return found
@@ -71,7 +71,7 @@ def has_dense(text: str) -> bool:
 
 
 def spelled(text: str) -> dict[str, str]:
-    """Each term of a text with its spelling there."""
+    """Map each term of a text to its first spelling."""
     found: dict[str, str] = {}
     if text.isascii():
         for word in _WORD.findall(fold(text)):
@@ -85,7 +85,7 @@ def spelled(text: str) -> dict[str, str]:
 
 
 def fold(text: str) -> str:
-    """Text in lower case, NFKC form and simplified Chinese, without English possessives."""
+    """Normalize text: lower case, NFKC, simplified Chinese, no English possessives."""
     if not _ASCII.fullmatch(text):
         text = unicodedata.normalize("NFKC", text)
         if has_dense(text):
@@ -94,30 +94,30 @@ def fold(text: str) -> str:
 
 
 class _Stems(dict[str, str]):
-    """The stem of each word, empty for a stop word; a cache, because the same words occur again and again."""
+    """A cache of the stem of each word; empty for stop words."""
 
     def __missing__(self, word: str) -> str:
         if word in STOP_WORDS:
-            found = ""
+            stem = ""
         elif len(word) < 3 or not word.isascii() or word.isdecimal():
-            found = word[:TERM_LIMIT]
+            stem = word[:TERM_LIMIT]
         elif _ABBREVIATIONS.fullmatch(word):
-            found = word[:-1]
+            stem = word[:-1]
         else:
             with _STEMMING:
-                found = _stemmer().stemWord(_respelled(word[:TERM_LIMIT]))
-        self[word] = found
-        return found
+                stem = _stemmer().stemWord(_respelled(word[:TERM_LIMIT]))
+        self[word] = stem
+        return stem
 
 
 _STEMS = _Stems()
-# The stemmer is stateful, and several runs may select at once.
+# The stemmer has state, and several runs may select at once.
 _STEMMING = threading.Lock()
 
 
 def _respelled(word: str) -> str:
-    for pattern, other in _SPELLINGS:
-        word = pattern.sub(other, word)
+    for pattern, american in _SPELLINGS:
+        word = pattern.sub(american, word)
     return word
 
 
@@ -130,7 +130,7 @@ def _stemmer() -> Any:
 
 @cache
 def _dense() -> re.Pattern[str]:
-    """Compiled when it is needed first, as `_run`: each takes 10 ms, and most texts are in scripts with spaces."""
+    """Compile on first use, like `_run`: it takes 10 ms, and most texts are in scripts with spaces."""
     return re.compile(f"[{SCRIPTS_WITHOUT_SPACES}]")
 
 
@@ -141,7 +141,7 @@ def _run() -> re.Pattern[str]:
 
 @cache
 def simplified() -> dict[int, int]:
-    """Traditional characters mapped to simplified ones, from OpenCC (see data/LICENSE.OpenCC)."""
+    """Map traditional characters to simplified ones, by OpenCC's table (see data/LICENSE.OpenCC)."""
     packed = (Path(__file__).parents[2] / "data" / "hanzi.zlib").read_bytes()
     table = zlib.decompress(packed).decode()
     half = len(table) // 2

@@ -1,7 +1,7 @@
-"""The signals of a skill as one score; whether a text needs a skill at all; how probably a skill is the right one.
+"""Combines the signals of a skill into a score, and estimates whether a text needs a skill and whether it is right.
 
-The weights are learnt from development goals (`python -m training.ranking` in research/) and read from `data/combination.json`: for
-a goal that is one part, for the whole and the best part of a goal with few parts, and of one with many.
+The weights in `data/combination.json` are learned from development goals (`python -m training.ranking` in `research/`):
+for goals without parts, and for the whole and the best part of goals with few or many parts.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ if TYPE_CHECKING:
 
 FILE = Path(__file__).parents[2] / "data" / "combination.json"
 FEW_PARTS = 3
-# From which log odds of everyday talk on a goal takes more to select a skill.
+# The log odds of everyday talk above which a goal needs a better match.
 EVERYDAY = 1.0
-# A standard deviation of cosines below this is that of a pool with hardly any skills.
+# The least standard deviation of cosines; only pools with hardly any skills have less.
 _LEAST_DEVIATION = 0.02
-# More words of a text than these say no more about its need.
+# The largest numbers of words that count for the need of a text.
 _MOST_DESCRIBED, _MOST_IN_BODY = 8, 12
 Weights = tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Combination:
-    """Weights of the signals by where they come from, of what tells a need, and of what tells the right skill.
+    """The weights of the signals, of the features of a need, and of the features of the right skill.
 
-    `whole` and `part` are the needs from which a goal and a part of one select, `foreign` that of a goal in another
-    language than English; `certain` is the probability from which a skill counts as certain.
+    `whole`, `part` and `foreign` are the least needs from which a goal, a part and a goal in another language than
+    English select; `certain` is the least probability of a certain skill.
     """
 
     signals: tuple[str, ...]
@@ -53,7 +53,7 @@ class Combination:
     @classmethod
     @cache
     def shipped(cls) -> Combination:
-        """The weights that are installed with goalwright."""
+        """Read the weights that ship with goalwright."""
         data = json.loads(FILE.read_bytes())
         order = data["signals"]
         row = {name: tuple(float(values[signal]) for signal in order) for name, values in data["weights"].items()}
@@ -69,45 +69,45 @@ class Combination:
         )
 
     def passage(self, signals: Signals) -> float:
-        """The score of a skill for one text, be it a goal or a part."""
-        return _weighed(self.alone, signals)
+        """Return the score of a skill for one text, a goal or a part."""
+        return _weighted(self.alone, signals)
 
     def shares(self, signals: Signals) -> dict[str, float]:
-        """What of a skill's score for one text comes from which signal."""
+        """Return the share of each signal in a skill's score for one text."""
         return {name: weight * value for name, weight, value in zip(self.signals, self.alone, signals, strict=True)}
 
     def goal(self, whole: Signals, part: Signals | None, parts: int) -> float:
-        """The score of a skill for a goal of that many parts; `part` are its signals in the part that it fits best."""
+        """Return the score of a skill for a goal; `part` are its signals for the part that it fits best."""
         if not parts:
-            return _weighed(self.alone, whole)
+            return _weighted(self.alone, whole)
         weights = self.few if parts <= FEW_PARTS else self.many
-        return _weighed(weights[0], whole) + (_weighed(weights[1], part) if part is not None else 0.0)
+        return _weighted(weights[0], whole) + (_weighted(weights[1], part) if part is not None else 0.0)
 
     def needed(self, features: Mapping[str, float]) -> float:
-        """The probability that a goal with these features needs a skill of the pool."""
+        """Return the probability that a goal with these features needs a skill of the pool."""
         return probability(self.need, features)
 
     def needed_by_part(self, features: Mapping[str, float], whole: float) -> float:
-        """The same for a part of a goal; `whole` is the goal's own probability."""
+        """Return the same for a part of a goal; `whole` is the probability for the whole goal."""
         return probability(self.need_of_part, {**features, "context": max(-6.0, min(6.0, log_odds(whole)))})
 
     def probably_right(self, features: Mapping[str, float]) -> float:
-        """The probability that a skill with these features is the right one."""
+        """Return the probability that a skill with these features is the right one."""
         return probability(self.right, features)
 
 
 def probability(weights: Mapping[str, float], features: Mapping[str, float]) -> float:
-    """A logistic curve over weighed features."""
+    """Return the logistic function of weighted features."""
     return curve(sum(weight * features[name] for name, weight in weights.items()))
 
 
 def curve(total: float) -> float:
-    """The probability of log odds."""
+    """Convert log odds to a probability."""
     return 1 / (1 + math.exp(-max(-30.0, min(30.0, total))))
 
 
 def right_features(own: Signals, need: float, ahead: float, *, is_part: bool) -> dict[str, float]:
-    """What tells whether a skill is the right one for a text; `ahead` is by how much its score leads the others'."""
+    """Return the features of a right skill; `ahead` is the lead of its score over the others."""
     return {
         "bias": 1.0,
         "need": log_odds(need),
@@ -121,28 +121,28 @@ def right_features(own: Signals, need: float, ahead: float, *, is_part: bool) ->
 
 
 def log_odds(probability: float) -> float:
-    """A probability on the scale that features are weighed on."""
+    """Convert a probability to log odds."""
     return math.log(max(probability, 1e-6) / max(1 - probability, 1e-6))
 
 
-def need_features(best: Signals, said: Agreement, text: Outlook) -> dict[str, float]:
-    """What tells whether a text needs a skill: how its best skill fits it, and what it is like beside all skills.
+def need_features(best: Signals, agreement: Agreement, text: Outlook) -> dict[str, float]:
+    """Return the features of a text's need: the fit of its best skill, and the text compared with all skills.
 
-    A cosine means more if the pool's cosines are widely spread (`stands_out` weighs against it), and where the text has
-    words that no skill has (`unsaid`), as one in another language does. A telling word that no skill has (`unheard`) is
-    often the thing that the pool has no skill for.
+    A cosine means more if the pool's cosines are widely spread (`stands_out`), and if the text has words that no skill
+    has (`unsaid`), as a text in another language does. A heavy word that no skill has (`unheard`) often names the very
+    thing that the pool has no skill for.
     """
     words = math.log(0.1 + best.words)
     everyday = max(0.0, text.everyday - EVERYDAY)
-    in_body = min(said.in_body, _MOST_IN_BODY)
+    in_body = min(agreement.in_body, _MOST_IN_BODY)
     return {
         "bias": 1.0,
         "words": min(best.words, 6.0),
         "log_words": words,
         "lead": best.lead,
-        "described": min(said.described, _MOST_DESCRIBED),
+        "described": min(agreement.described, _MOST_DESCRIBED),
         "in_body": in_body,
-        "rarest": said.rarest,
+        "rarest": agreement.rarest,
         "meaning": best.meaning,
         "other_meaning": text.most_meaning - best.meaning,
         "stands_out": (text.most_meaning - text.mean) / max(text.deviation, _LEAST_DEVIATION),
@@ -158,5 +158,5 @@ def need_features(best: Signals, said: Agreement, text: Outlook) -> dict[str, fl
     }
 
 
-def _weighed(weights: Sequence[float], signals: Signals) -> float:
+def _weighted(weights: Sequence[float], signals: Signals) -> float:
     return math.fsum(map(mul, weights, signals))

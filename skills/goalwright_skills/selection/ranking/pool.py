@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from goalwright_skills.selection.ranking.bm25 import Scorer
     from goalwright_skills.skill import Skill
 
-# What is left of a name without these parts its words, or is a word of its own in scripts without spaces.
+# Removes letters and digits, which leaves the separators of a name, and characters that are words of their own.
 _LETTERS = str.maketrans("", "", string.ascii_letters + string.digits)
 
 
@@ -39,7 +39,7 @@ class Pool:
     _languages: dict[int, str] = field(default_factory=dict)
 
     def name(self, document: int) -> dict[int, float]:
-        """The terms of a skill's name, and how rare each is."""
+        """Return the terms of a skill's name with their rarity."""
         if document not in self._names:
             data, rule = self.scorer.data, self.scorer.rule
             numbers = map(data.term, terms(spoken_name(self.skills[document])))
@@ -49,25 +49,25 @@ class Pool:
         return self._names[document]
 
     def spelled_name(self, document: int) -> dict[str, str]:
-        """The terms of a skill's name in order, each with its spelling."""
+        """Return the terms of a skill's name in order, with their spelling."""
         if document not in self._spelled:
             self._spelled[document] = spelled(spoken_name(self.skills[document]))
         return self._spelled[document]
 
     def words_in_name(self, document: int) -> int:
-        """How many words a skill's name has at most, so that its text begins with no more of them."""
-        if (found := self._lengths.get(document)) is None:
-            found = self._lengths[document] = 1 + len(self.skills[document].name.translate(_LETTERS))
-        return found
+        """Return the largest number of words that a skill's name may have; its text starts with the name."""
+        if (count := self._lengths.get(document)) is None:
+            count = self._lengths[document] = 1 + len(self.skills[document].name.translate(_LETTERS))
+        return count
 
     def language(self, document: int) -> str:
-        """The language that a skill is described in; empty for English."""
+        """Return the language of a skill's description; empty for English."""
         if document not in self._languages:
             self._languages[document] = other_language(self.skills[document].description)
         return self._languages[document]
 
     def names_with(self, word: str) -> int:
-        """How many skills have a term in their names."""
+        """Count the skills with a term in their names."""
         term = self.scorer.data.term(word)
         return self.scorer.data.named[term] if term is not None else 0
 

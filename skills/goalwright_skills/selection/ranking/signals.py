@@ -1,4 +1,9 @@
-"""What speaks for a skill, and what a text is like beside the skills of a pool, as numbers that can be weighed."""
+"""The signals of a skill and of a text, as numbers that can be weighed.
+
+strength = score / √(weight of the goal · weight of an unknown word) · n / (n + 1), for n words that are evidence
+
+The strength of a score by words is comparable across goals and pools of any size.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +11,23 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
+# A further match needs more than one word, however rare.
+FEWEST_WORDS = 1.5
+# The best score, apart from the number of words, from which its lead counts in full. Among skills that are the only ones
+# in a goal's language, the right ones have 1.5 and more, others .9 and less.
+FULL_LEAD = 3.0
+
 
 class Signals(NamedTuple):
-    """What speaks for a skill in a goal or in a part of it, in the order of the weights.
+    """The signals of a skill for a goal or a part of it, in the order of the weights.
 
-    words           how strongly the words that it shares speak for it
-    lead            its score by words as a share of the best one's, less where that is weak
+    words           the strength of the words that it shares
+    lead            its score by words as a share of the best score, reduced if that is weak
     meaning         the cosine of the encoder's vectors
-    nearness        how near it comes to the nearest: 1 for the nearest, 0 for an average skill
-    name            how much of its name is said
-    evidence        how many words speak for it, 1 for four or more
-    meaning_leads   its nearness, as far as no skill has a strong lead by words or a rare word of the text
+    nearness        1 for the nearest skill, 0 for an average one
+    name            the share of its name that the text contains
+    evidence        the number of words that are evidence, 1 for four or more
+    meaning_leads   its nearness, unless a skill has a strong lead by words or a rare word of the text
     """
 
     words: float = 0.0
@@ -29,11 +40,11 @@ class Signals(NamedTuple):
 
 
 class Agreement(NamedTuple):
-    """What of a text its best skill says.
+    """How much of a text its best skill covers.
 
-    described   how many of its words are in the skill's name and description
-    in_body     how many are in its body alone
-    rarest      how much the rarest word of its description says, 1 for one that no skill has
+    described   the number of its words in the skill's name and description
+    in_body     the number of its words in the body alone
+    rarest      the weight of the rarest word of the description, 1 for a word that no skill has
     """
 
     described: int = 0
@@ -42,15 +53,15 @@ class Agreement(NamedTuple):
 
 
 class Outlook(NamedTuple):
-    """What a text is like beside all skills of a pool.
+    """A text compared with all skills of a pool.
 
     most_meaning   the highest cosine of any skill
-    mean           the mean cosine of all
-    deviation      how widely the cosines are spread
+    mean           the mean cosine
+    deviation      the standard deviation of the cosines
     known          the share of its words that some skill has
-    unheard        how much the word says that says most of those that no skill has, in a goal in English
+    unheard        the weight of its heaviest word that no skill has, in English goals
     everyday       the log odds that the goal is everyday talk
-    skills         how many skills there are
+    skills         the number of skills
     """
 
     most_meaning: float = 0.0
@@ -64,9 +75,9 @@ class Outlook(NamedTuple):
 
 @dataclass(slots=True)
 class Candidate:
-    """A skill's number and its score by words: by single ones, and with what pairs of words add.
+    """A skill that may fit, with its score by single words, and its score with word pairs added.
 
-    `adds` is what of it comes from which term, and `words` how many words speak for it.
+    `adds` is the score by term, `words` the number of words that are evidence.
     """
 
     document: int
@@ -76,18 +87,11 @@ class Candidate:
     words: float
 
 
-# One word alone never makes a further match, however rare it is.
-FEWEST_WORDS = 1.5
-# The best score, without regard to the number of words, from which its lead counts in full. Of skills that are the only
-# ones in a goal's language, those it is for have 1.5 and more, others .9 and less.
-FULL_LEAD = 3.0
-
-
 def strength(score: float, weight: float, unseen: float, words: float) -> float:
-    """How strong a score is for a goal of that weight; `unseen` is the weight of a word that no skill has."""
+    """Return how strong a score is for a goal of this weight; `unseen` is the weight of a word that no skill has."""
     return score / math.sqrt(weight * unseen) * words / (words + 1) if weight > 0 else 0.0
 
 
 def leading(best: float, weight: float, unseen: float) -> float:
-    """How much it counts to have the best score by words, for a goal of that weight: 1 where it is a strong one."""
+    """Return how much the lead of the best score by words counts: 1 if the score is strong."""
     return min(1.0, best / math.sqrt(weight * unseen) / FULL_LEAD) if weight > 0 else 0.0

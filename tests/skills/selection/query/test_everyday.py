@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from goalwright_skills.selection.query.goal_words import WORDS, is_everyday
+from goalwright_skills.selection.query.goal_words import EVERYDAY_WORDS, is_everyday
 from goalwright_skills.selection.query.terms import terms
 
 
 def test_each_everyday_word_is_known_by_its_term() -> None:
-    found = {term for word in WORDS for term in terms(word)}
+    found = {term for word in EVERYDAY_WORDS for term in terms(word)}
     assert len(found) > 200
     assert all(map(is_everyday, found))
 

@@ -24,8 +24,8 @@ def test_everyday_words_and_file_endings_speak_half() -> None:
 
 @pytest.mark.parametrize(("goal", "says"), [("Continue", False), ("plan my week", False), ("plan a histogram", True)])
 def test_one_word_alone_and_everyday_words_say_nothing(goal: str, says: bool) -> None:
-    assert GoalWords.of(goal).say_something is says
+    assert GoalWords.of(goal).can_select is says
 
 
 def test_a_choice_is_asked_for_without_its_words() -> None:
-    assert GoalWords.of("Postgres or MySQL?").asked
+    assert GoalWords.of("Postgres or MySQL?").implied

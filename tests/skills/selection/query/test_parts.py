@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from goalwright_skills.selection.query.parts import LONGEST, MOST, parts_of
+from goalwright_skills.selection.query.parts import MAX_LENGTH, MAX_PARTS, parts_of
 
 
 @pytest.mark.parametrize(
@@ -44,9 +44,9 @@ def test_code_is_no_part() -> None:
 
 def test_parts_are_bounded_and_each_is_there_once() -> None:
     goal = " ".join(f"Write chapter number {number} now." for number in range(100))
-    assert len(parts_of(goal)) == MOST
+    assert len(parts_of(goal)) == MAX_PARTS
     assert parts_of("Write the report now. Write the report now. Send the report off.") == [
         "Write the report now.",
         "Send the report off.",
     ]
-    assert len(parts_of("a b c. " * LONGEST)) <= MOST
+    assert len(parts_of("a b c. " * MAX_LENGTH)) <= MAX_PARTS

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from goalwright_skills.selection.query.goal_words import asked
+from goalwright_skills.selection.query.goal_words import implied_terms
 from goalwright_skills.selection.ranked import RankedDetector
 from goalwright_skills.selection.ranking.combination import Combination
 from goalwright_skills.selection.ranking.signals import strength
@@ -58,7 +58,7 @@ def test_one_word_single_letters_and_everyday_words_select_nothing(pool: list[Sk
     ],
 )
 def test_a_goal_that_asks_for_a_choice_finds_a_skill_that_weighs_options(pool: list[Skill], goal: str) -> None:
-    assert asked(goal)
+    assert implied_terms(goal)
     found = RankedDetector().rank(goal, pool, 1)
     assert found[0].name == "options"
     assert "the goal asks for a choice" in found[0].reason
@@ -75,7 +75,7 @@ def test_a_goal_that_asks_for_a_choice_finds_a_skill_that_weighs_options(pool: l
     ],
 )
 def test_other_goals_do_not_ask_for_a_choice(goal: str) -> None:
-    assert asked(goal) == {}
+    assert implied_terms(goal) == []
 
 
 def test_a_skill_after_the_first_is_less_likely_the_nearer_ones_more(pool: list[Skill]) -> None:
