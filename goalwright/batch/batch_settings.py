@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from goalwright.settings.settings import Resolved, Settings
+    from goalwright.settings.resolve import Resolved
+    from goalwright.settings.settings import Settings
 
 # Nobody waits at a terminal: a provider that asks for fewer calls gets ten minutes.
 RETRY_PATIENCE = 600.0

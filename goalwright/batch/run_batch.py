@@ -33,7 +33,8 @@ from goalwright.runs.run_goal import with_model
 from goalwright.runs.run_id import new_batch_id
 from goalwright.runs.stored import records
 from goalwright.settings.paths import Paths
-from goalwright.settings.settings import Settings, resolve
+from goalwright.settings.resolve import resolve
+from goalwright.settings.settings import Settings
 from goalwright.settings.untrusted import is_trusted
 from goalwright_executor.stores.errors import UnknownRun
 from goalwright_skills.errors import SetupError

@@ -42,7 +42,8 @@ from goalwright.evaluation.variant import ONLY, Variant, check_names
 from goalwright.models.budget import check_prices
 from goalwright.runs.run_goal import with_model
 from goalwright.settings.paths import Paths
-from goalwright.settings.settings import Settings, resolve
+from goalwright.settings.resolve import resolve
+from goalwright.settings.settings import Settings
 from goalwright.settings.untrusted import is_trusted
 from goalwright.telemetry.exporter import SpanExporter
 from goalwright.telemetry.score_spans import score_spans

@@ -16,11 +16,11 @@ from goalwright.models.metered import MeteredModel
 from goalwright.models.open import OpenModel, profile_of
 from goalwright.models.recording import RecordingModel
 from goalwright.models.retry import RetryingModel, RetryPolicy
-from goalwright.settings.default_model import NO_MODEL
+from goalwright.settings.default_model import NoModel
 from goalwright_executor.results.memo import MemoModel
 from goalwright_planner.events import ModelLoaded, ModelLoading, Warned
 from goalwright_planner.prompting.models import Loadable
-from goalwright_skills.errors import GoalwrightError, SetupError
+from goalwright_skills.errors import GoalwrightError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,7 +52,7 @@ class RoleModels:
         """The name of the model for a role."""
         name = self.settings.model_for(role) if called is None else self.settings.model_called(called)
         if name is None:
-            raise SetupError(NO_MODEL, hint=ways())
+            raise NoModel(ways())
         return name
 
     async def ready(self, role: Role) -> None:

@@ -36,7 +36,8 @@ from goalwright.runs.stored.reopening import Reopening, check_not_taken_back, ch
 from goalwright.runs.stored.rerun import plan_rerun
 from goalwright.runs.stored.restoring import kept_contents, restore_files
 from goalwright.settings.paths import Paths
-from goalwright.settings.settings import Settings, resolve, with_tools
+from goalwright.settings.resolve import resolve
+from goalwright.settings.settings import Settings, with_tools
 from goalwright.settings.untrusted import is_trusted
 from goalwright.telemetry.exporter import SpanExporter
 from goalwright.workspace.blocking_model import BlockingModel

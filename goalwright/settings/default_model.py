@@ -1,4 +1,4 @@
-"""Choose a model when none is named on the command line: the first link of a chain that has one."""
+"""Chooses the default model: the first that is found in a chain of places."""
 
 from __future__ import annotations
 
@@ -10,18 +10,24 @@ from importlib.util import find_spec
 from goalwright_skills.errors import SetupError
 from goalwright_skills.format import safe_yaml
 
+Probe = Callable[[], str | None]
 LOCAL = "local"
-NO_MODEL = "no model is configured, and none was found"
 LOCAL_NOTICE = (
     "using a small local model: it needs no account, but its answers are rough; "
-    "for better ones choose a model with --model, or set a provider's API key (`goalwright doctor` shows the choices)"
+    "for better ones choose another model, or set a provider's API key (`goalwright doctor` shows the choices)"
 )
-Probe = Callable[[], str | None]
+
+
+class NoModel(SetupError):
+    """No model is configured, and none was found; the hint lists the ways to get one."""
+
+    def __init__(self, hint: str) -> None:
+        super().__init__("no model is configured, and none was found", hint=hint)
 
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """A provider: the variable that holds its key, and the model to use when that key is set."""
+    """A provider: the variable of its key, and the model to use if that key is set."""
 
     name: str
     key: str
@@ -30,7 +36,7 @@ class Provider:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One link of the chain: where it looked, what it found, and the model, if there is one."""
+    """A place in the chain: its name, the finding as text, and the model, if there is one."""
 
     name: str
     found: str
@@ -39,7 +45,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The chosen model, the reason, and the chain up to the link that had it."""
+    """The chosen model, the reason, and the chain up to the link that has it."""
 
     model: str
     why: str
@@ -54,18 +60,18 @@ def choose(
     *,
     ways: Callable[[], str] | None = None,
 ) -> Choice:
-    """The model to use; raises SetupError, with every way to get one, if no link has a model."""
+    """Choose a model; raises SetupError, with every way to get one, if no link has a model."""
     chain = explore(env, configured, probe_ollama, local_installed)
     last = chain[-1]
     if last.model is None:
-        raise SetupError(NO_MODEL, hint=(ways or choices)())
+        raise NoModel((ways or choices)())
     return Choice(last.model, f"{last.name}: {last.found}", chain)
 
 
 def explore(
     env: Mapping[str, str], configured: str | None, probe_ollama: Probe, local_installed: bool
 ) -> tuple[Link, ...]:
-    """The chain up to the first link that has a model, or all of it if none does."""
+    """Return the chain up to the first link that has a model, or all of it if none has one."""
     links: tuple[Callable[[], Link], ...] = (
         lambda: _named("flag, GOALWRIGHT_MODEL or configuration", "no model set", configured),
         lambda: _key(env),
@@ -86,16 +92,16 @@ def local_is_installed() -> bool:
 
 
 def choices(download: str = "", *, local_installed: bool = False) -> str:
-    """Every way to get a model, as a hint; `download` says what a local model is and how large."""
+    """Every way to get a model, as a hint; `download` describes the download of the local model."""
     keys = ", ".join(provider.key for provider in providers())
-    install = "pip install 'goalwright[local]' (in a checkout: pip install -e '.[local]'), then --model local"
+    install = "pip install 'goalwright[local]' (in a checkout: pip install -e '.[local]'), then use the model `local`"
     return (
         "Choose one:\n"
-        f"  - no account: {'`goalwright models pull`, or --model local --yes' if local_installed else install}"
+        f"  - no account: {'`goalwright models pull`, then use the model `local`' if local_installed else install}"
         f"{f'; it downloads {download} once' if download else ''}\n"
         f"  - a provider's API key: `goalwright keys set openai`, or in the environment: {keys}\n"
         "  - Ollama: start it and pull a model, e.g. `ollama pull qwen3:4b`\n"
-        "  - any model that litellm knows: --model NAME, GOALWRIGHT_MODEL=NAME, or `model` in goalwright.toml; "
+        "  - any model that litellm supports: GOALWRIGHT_MODEL=NAME, or `model` in goalwright.toml; "
         "for a gateway, set OPENAI_API_BASE and OPENAI_API_KEY and use openai/NAME"
     )
 

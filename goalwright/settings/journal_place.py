@@ -1,4 +1,4 @@
-"""Where a workspace's journal is, and its runs for reading: with few imports, for commands that only look at them."""
+"""The URL of a workspace's journal, and its runs for reading; has few imports, for commands that only read."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 
 
 def url(paths: Paths, settings: Settings) -> str:
-    """The journal's URL: as set, else in the workspace."""
+    """The journal's URL: the configured one, else in the workspace."""
     if settings.journal:
         return normal(settings.journal, Path.cwd())
     return url_of(paths.agents / "journal.sqlite")
 
 
 def recorded_runs(paths: Paths, settings: Settings) -> Store:
-    """The store of recorded runs, for reading; raises if there is none."""
+    """Open the store of recorded runs for reading; raises if there is none."""
     refuse_links(paths, settings)
     return open_store(url(paths, settings), create=False)
 
 
 def refuse_links(paths: Paths, settings: Settings) -> None:
-    """Raise if the workspace's journal is behind a link: it would be another file, and reading changes it too."""
+    """Raise if the workspace's journal is a symbolic link to another file, which even reading would change."""
     if not settings.journal:
         for name in ("journal.sqlite", "journal.sqlite-wal", "journal.sqlite-shm", "journal.sqlite-journal"):
             safe_files.refuse_links(paths.agents / name, below=paths.workspace)

@@ -1,4 +1,4 @@
-"""Find a running Ollama and pick one of its models."""
+"""Finds a running Ollama and picks one of its models."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ def base_url(env: Mapping[str, str]) -> str:
 
 
 def probe(env: Mapping[str, str]) -> str | None:
-    """The best model of a running Ollama, by its litellm name; None if there is none."""
+    """The most recent model of a running Ollama, by its litellm name; None if there is none."""
     answer = _tags(env)
     name = pick(answer.get("models", []) if isinstance(answer, dict) else [])
     return f"ollama_chat/{name}" if name else None
 
 
 def answers(env: Mapping[str, str]) -> bool:
-    """Whether an Ollama is running, with or without a model."""
+    """Whether Ollama is running, with or without a model."""
     return isinstance(_tags(env), dict)
 
 
 def _tags(env: Mapping[str, str]) -> Any:
-    """What an Ollama says of its models; None if it does not answer."""
+    """The models of a running Ollama, as JSON; None if it does not answer."""
     import httpx
 
     address = base_url(env)
@@ -48,7 +48,7 @@ def _tags(env: Mapping[str, str]) -> Any:
 
 
 def pick(models: Any) -> str | None:
-    """The most recently modified of the installed models, embedding models aside."""
+    """The most recently modified model that is not an embedding model."""
     rows = [row for row in models if isinstance(row, dict) and row.get("name")]
     chat = [row for row in rows if "embed" not in row["name"] and not _is_bert(row)]
     if not chat:

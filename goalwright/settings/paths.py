@@ -24,9 +24,8 @@ def config_folder(env: Mapping[str, str]) -> Path:
 class Paths:
     """The folders that a run reads and writes.
 
-    A bundle of another machine brings the skills of its user, which are then looked for in `skills_home`, and what that
-    user trusts. `skills_dir` is a folder of skills that the user names for some runs, `session_mcp` a configuration of
-    MCP servers that an editor brings for a session.
+    A bundle from another machine has its user's skills in `skills_home`, and that user's trust in `sent_trust`.
+    `skills_dir` is a folder of skills for single runs, `session_mcp` an editor's MCP configuration for a session.
     """
 
     workspace: Path
@@ -53,14 +52,14 @@ class Paths:
         )
 
     def skill_roots(self, env: Mapping[str, str]) -> dict[str, Any]:
-        """Where the user's own skills are looked for: the variables and the home folder that `locations` takes."""
-        given = {"given": self.skills_dir} if self.skills_dir is not None else {}
+        """The arguments of `locations` for the user's own skills: the environment and the home folder."""
+        extra = {"given": self.skills_dir} if self.skills_dir is not None else {}
         if self.skills_home is None:
-            return {"env": env, **given}
-        return {"env": {key: env[key] for key in env if key != "XDG_CONFIG_HOME"}, "home": self.skills_home, **given}
+            return {"env": env, **extra}
+        return {"env": {key: env[key] for key in env if key != "XDG_CONFIG_HOME"}, "home": self.skills_home, **extra}
 
     def with_skills(self, folder: str | None) -> Paths:
-        """The same folders, and one with skills; a relative one is in the workspace."""
+        """The same paths with a folder of skills, which may be relative to the workspace."""
         if folder is None:
             return self
         path = self.workspace / Path(folder).expanduser()
@@ -72,17 +71,17 @@ class Paths:
 
     @property
     def trust(self) -> Path:
-        """The file that records what the user trusts."""
+        """The file with the user's trust decisions."""
         return self.data / "trust.json"
 
     @property
     def logins(self) -> Path:
-        """The folder with the logins at MCP servers, which only the user can read."""
+        """The folder with the logins to MCP servers, which only the user can read."""
         return self.data / "mcp-logins"
 
     @property
     def user_mcp(self) -> Path:
-        """The file in which the user names MCP servers for every workspace."""
+        """The user's file of MCP servers for every workspace."""
         return self.user_config.with_name("mcp.json")
 
     @property

@@ -1,4 +1,4 @@
-"""Who could run code on a cluster: whether it is this machine, and whether Ray asks for a token."""
+"""Whether a Ray cluster is this machine, and whether it requires a token: else anyone in its network can run code."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def token_is_set(env: Mapping[str, str]) -> bool:
-    """Whether Ray sends and asks for a token: if it is told to, or if it is told nothing and has one."""
+    """Whether Ray sends and requires a token: by its configured mode, else if it has a token."""
     mode = env.get("RAY_AUTH_MODE")
     if mode is not None:
         return mode.lower() == "token"
@@ -24,20 +24,20 @@ def token_is_set(env: Mapping[str, str]) -> bool:
 
 
 def answers_without_token(address: str, env: Mapping[str, str]) -> bool:
-    """Whether a cluster answers someone without a token: that this side has one says nothing about the other."""
+    """Whether a cluster answers a client without a token; a token on this side does not prove that it requires one."""
     command = [sys.executable, "-P", "-m", "ray.scripts.scripts", "health-check", "--address", address]
-    stranger = {name: value for name, value in env.items() if not name.startswith("RAY_AUTH_")}
-    asked = subprocess.run(command, env=stranger | {"RAY_AUTH_MODE": "disabled"}, capture_output=True, check=False)
-    return asked.returncode == 0
+    without_token = {name: value for name, value in env.items() if not name.startswith("RAY_AUTH_")}
+    env = without_token | {"RAY_AUTH_MODE": "disabled"}
+    return subprocess.run(command, env=env, capture_output=True, check=False).returncode == 0
 
 
 def is_this_machine(host: str) -> bool:
-    """Whether a host name or address is this machine's own: a socket can be bound to it."""
+    """Whether a host name or address is this machine's own, so that a socket can be bound to it."""
     try:
-        found = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)
+        addresses = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)
     except OSError:
         return False
-    return bool(found) and all(_is_own(family, address) for family, _, _, _, address in found)
+    return bool(addresses) and all(_is_own(family, address) for family, _, _, _, address in addresses)
 
 
 def _is_own(family: int, address: tuple[object, ...]) -> bool:

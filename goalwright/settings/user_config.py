@@ -1,4 +1,4 @@
-"""Changes one setting in the user's config.toml, and nothing else in it."""
+"""Changes one setting in the user's config.toml, and keeps the rest of the file."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ _FIX = "fix the file, or change the setting there yourself"
 
 
 def set_value(path: Path, name: str, value: str) -> None:
-    """Set a setting to a string; the rest of the file, comments included, stays as it is."""
+    """Set a setting to a string; everything else in the file, including comments, is unchanged."""
     try:
         before = untrusted_files.read_text(path, TOML_LIMIT) if path.exists() else ""
-        known = parse_toml(before)
+        old = parse_toml(before)
     except (OSError, ValueError) as error:
         raise SetupError(f"{path} cannot be read: {error}", hint=_FIX) from error
     line = f"{name} = {json.dumps(value, ensure_ascii=False)}"
-    top, found = re.subn(rf"(?m)^{re.escape(name)}\s*=.*$", lambda _: line, _top(before), count=1)
-    after = (top if found else f"{line}\n{top}") + before[len(_top(before)) :]
+    top, count = re.subn(rf"(?m)^{re.escape(name)}\s*=.*$", lambda _: line, _top(before), count=1)
+    after = (top if count else f"{line}\n{top}") + before[len(_top(before)) :]
     try:
-        is_right = parse_toml(after) == known | {name: value}
+        is_valid = parse_toml(after) == old | {name: value}
     except ValueError:
-        is_right = False
-    if not is_right:  # such as a value of several lines
+        is_valid = False
+    if not is_valid:  # such as after a multi-line value
         raise SetupError(f"{name!r} in {path} cannot be changed safely", hint=_FIX)
     safe_files.write(path, after, below=safe_files.nearest(path.parent))
 

@@ -21,7 +21,7 @@ from goalwright.batch.bundle.manifest import NAME, BundleManifest
 from goalwright.batch.bundle.pack import HOME, WORKSPACE
 from goalwright.batch.bundle.refusal import BundleRefused
 from goalwright.settings.paths import Paths
-from goalwright.settings.settings import resolve
+from goalwright.settings.resolve import resolve
 from goalwright_skills import user_folders
 from goalwright_skills.manage.archive import ArchiveRefused, members
 from goalwright_skills.manage.archive import unpack as unpack_members
@@ -30,7 +30,7 @@ from goalwright_skills.programs.trust import SentTrust
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from goalwright.settings.settings import Resolved
+    from goalwright.settings.resolve import Resolved
     from goalwright_skills.discovery.registry import Registry
 
 _AGAIN = "send it again"

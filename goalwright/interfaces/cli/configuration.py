@@ -13,7 +13,8 @@ from goalwright_skills.errors import InputError
 
 if TYPE_CHECKING:
     from goalwright.settings.paths import Paths
-    from goalwright.settings.settings import Resolved, Settings
+    from goalwright.settings.resolve import Resolved
+    from goalwright.settings.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,8 @@ def paths(workspace: Path) -> Paths:
 
 def settings(where: Paths, flags: SettingFlags, *, quiet: bool = False) -> Resolved:
     """Resolve the settings in force; prints a warning for each value that is ignored."""
-    from goalwright.settings.settings import InvalidSettings, resolve
+    from goalwright.settings.resolve import resolve
+    from goalwright.settings.settings import InvalidSettings
     from goalwright.settings.untrusted import is_trusted
 
     try:
@@ -68,7 +70,9 @@ def settings(where: Paths, flags: SettingFlags, *, quiet: bool = False) -> Resol
         raise InputError(faults, hint="`--help` lists the options, docs/configuration.md the settings") from error
     for warning in resolved.warnings:
         if not quiet:
-            output.say_warning(warning)
+            output.say_warning(
+                warning + ("; `goalwright run --trust` trusts it" if warning in resolved.untrusted else "")
+            )
     return resolved
 
 

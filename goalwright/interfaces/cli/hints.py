@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 def hint_for(error: GoalwrightError) -> str:
     """Return what to do next about an error; by default the error's own hint."""
     from goalwright.runs.recipes.recipe import RecipeExists
+    from goalwright.settings.default_model import NoModel
+    from goalwright.settings.untrusted import UntrustedRecord
     from goalwright_executor.stores.errors import BadStore, NoJournal, StoreFailed
     from goalwright_planner.errors import (
         BudgetSpent,
@@ -37,6 +39,10 @@ def hint_for(error: GoalwrightError) -> str:
             return f"{error.hint} (--model NAME)"
         case PlanError() if error.hint:
             return "try a stronger model with --model, state the goal more plainly, or write a plan and use --plan"
+        case NoModel():
+            return f"{error.hint}\nFor one command: --model NAME, or --model local --yes to download the local model."
+        case UntrustedRecord():
+            return f"{error.hint} (--trust, --model NAME)"
         case RecipeExists():
             return "choose another name, or pass --replace"
         case NoJournal():

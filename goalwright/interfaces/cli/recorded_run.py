@@ -42,7 +42,7 @@ def open_recorded(
     from goalwright.interfaces.cli.dialogs import trust_prompt
     from goalwright.runs.runtime import Goalwright
     from goalwright.runs.stored import records
-    from goalwright.settings.recorded import check_recorded
+    from goalwright.settings.untrusted import check_recorded
 
     where = configuration.paths(workspace)
     if trust:

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from goalwright.settings.paths import Paths
-    from goalwright.settings.settings import Resolved, Settings
+    from goalwright.settings.resolve import Resolved
+    from goalwright.settings.settings import Settings
     from goalwright.workspace.workspace import Workspace
 
 _PACKAGES = ("litellm", "networkx", "jinja2", "pyyaml", "tenacity", "click", "rich")
@@ -174,7 +175,7 @@ def _check_settings(paths: Paths, resolved: Resolved, env: Mapping[str, str]) ->
     secrets = Secrets.of(env)
     for name, origin in resolved.origins.items():
         value = secrets.redact(shown(_written(getattr(resolved.settings, name))))
-        told = skill_lists.told(name) if name in skill_lists.LISTS else name
+        told = skill_lists.name_in_file(name) if name in skill_lists.LISTS else name
         yield Check("settings", None, f"{told} = {value} (from {origin})")
     for warning in resolved.warnings:  # not a problem: goals run without that setting
         yield Check("settings", None, warning)

@@ -17,7 +17,7 @@ from goalwright.interfaces.web.live.streams import Streams
 from goalwright.interfaces.web.logins import WebLogins
 from goalwright.interfaces.web.work import Work
 from goalwright.settings.paths import Paths
-from goalwright.settings.settings import resolve
+from goalwright.settings.resolve import resolve
 from goalwright.settings.untrusted import is_trusted
 from goalwright_executor.stores.errors import UnknownRun
 from goalwright_skills.errors import GoalwrightError, InputError
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from goalwright.models.local.downloads.pull import PullOptions
     from goalwright.models.open import OpenModel
     from goalwright.runs.runtime import Goalwright
-    from goalwright.settings.settings import Resolved, Settings
+    from goalwright.settings.resolve import Resolved
+    from goalwright.settings.settings import Settings
     from goalwright.workspace.workspace import Workspace
     from goalwright_executor.journal.journal import Journal
     from goalwright_executor.stores.row import Row, RunSummary

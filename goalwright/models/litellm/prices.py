@@ -18,7 +18,7 @@ from goalwright.settings.default_model import is_local
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from goalwright.settings.model_prices import ModelPrice
+    from goalwright.settings.convert import ModelPrice
     from goalwright_planner.model import Usage
 
 # The price of a token that counts against `max_cost` if a model's own is unknown: that of the dearest common models.

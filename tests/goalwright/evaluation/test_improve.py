@@ -18,7 +18,7 @@ from goalwright.evaluation.improve.split import split
 from goalwright.evaluation.skill_variants import skill_variants
 from goalwright.evaluation.versions import find_skill
 from goalwright.settings.paths import Paths
-from goalwright.settings.settings import resolve
+from goalwright.settings.resolve import resolve
 from goalwright.workspace.skills import WorkspaceSkills
 from goalwright_skills.errors import InputError
 from tests.conftest import add_skill

@@ -40,7 +40,7 @@ def problem_of(name: str) -> ModelProblem:
 def test_a_name_without_a_provider_is_reported_with_an_example() -> None:
     problem = problem_of("nonsense")
     assert problem.what == "no provider is known for the model 'nonsense'"
-    assert "openai/gpt-4o" in problem.remedy
+    assert "openai/gpt-6.1-sol" in problem.remedy
     assert problem.certain
 
 

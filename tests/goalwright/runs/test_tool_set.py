@@ -11,7 +11,8 @@ import pytest
 
 from goalwright.runs.goal import Goal
 from goalwright.runs.runtime import Goalwright
-from goalwright.settings.settings import Settings, resolve
+from goalwright.settings.resolve import resolve
+from goalwright.settings.settings import Settings
 from goalwright_planner.approvals import Answer
 from goalwright_planner.events import CatalogueTaken, RunStarted, Warned
 from goalwright_planner.plan.plan import Plan

@@ -13,7 +13,7 @@ from goalwright.batch.run_batch import run_batch
 from goalwright.models.call_process.pool import PoolModel, WorkerPool
 from goalwright.runs.goal import Goal
 from goalwright.runs.runtime import Goalwright
-from goalwright.settings.model_prices import ModelPrice
+from goalwright.settings.convert import ModelPrice
 from goalwright.settings.settings import Settings
 from goalwright.traces.timeline import timeline
 from goalwright_planner.errors import UnknownPrice

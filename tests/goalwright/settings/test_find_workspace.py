@@ -57,7 +57,7 @@ def test_skills_without_a_skill_below_is_no_mark(repository: Path) -> None:
 
 
 def test_the_search_for_a_skill_is_bounded(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(find_workspace, "_ENTRIES", 20)
+    monkeypatch.setattr(find_workspace, "_MAX_ENTRIES", 20)
     (repository / "skills" / "deep").mkdir(parents=True)
     (repository / "skills" / "deep" / "loop").symlink_to(repository / "skills")
     for number in range(30):

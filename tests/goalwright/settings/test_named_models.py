@@ -7,8 +7,9 @@ import pytest
 from goalwright.models.choice import ModelChoice
 from goalwright.runs.stored import records
 from goalwright.settings.paths import Paths
-from goalwright.settings.recorded import check_recorded
-from goalwright.settings.settings import InvalidSettings, Resolved, Settings, resolve
+from goalwright.settings.resolve import Resolved, resolve
+from goalwright.settings.settings import InvalidSettings, Settings
+from goalwright.settings.untrusted import check_recorded
 from goalwright_skills.errors import SetupError
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def test_an_unknown_name_says_how_to_name_a_model() -> None:
     with pytest.raises(SetupError) as error:
         Settings(models={"fast": "x"}).model_called("strong")
     assert error.value.message == "there is no model called 'strong' in [models]"
-    assert error.value.hint == 'name one there, such as strong = "openai/gpt-4o"'
+    assert error.value.hint == 'add it there, such as strong = "openai/gpt-6.1-sol"'
 
 
 def test_every_model_that_a_run_may_call_is_known() -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from goalwright.settings.settings import Resolved, resolve
+from goalwright.settings.resolve import Resolved, resolve
 from goalwright_skills.errors import SetupError
 
 if TYPE_CHECKING:

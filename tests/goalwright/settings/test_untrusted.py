@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from goalwright.settings.paths import Paths
-from goalwright.settings.recorded import check_recorded
 from goalwright.settings.settings import Settings
+from goalwright.settings.untrusted import check_recorded
 from goalwright.workspace.workspace import Workspace
 from goalwright_executor.approvals.policy import ApprovalPolicy, ApprovalRule
 from goalwright_skills.errors import InputError, SetupError
@@ -41,7 +41,7 @@ def test_a_model_by_an_address_is_ignored_with_a_warning_until_trusted(tmp_path:
     (warning,) = found.warnings
     assert f"'{name}' is ignored" in warning
     assert "may not name a model by an address" in warning
-    assert "`goalwright run --trust` trusts it" in warning
+    assert found.untrusted == (warning,)
     trusted = resolved(tmp_path, project=text, trusted=True)
     assert EVIL in str(getattr(trusted.settings, name))
     assert trusted.warnings == ()

@@ -12,7 +12,8 @@ import pytest
 
 from goalwright.runs.goal import Goal
 from goalwright.runs.stop import Stop
-from goalwright.settings.settings import Settings, resolve
+from goalwright.settings.resolve import resolve
+from goalwright.settings.settings import Settings
 from goalwright.workspace.blocking_model import BlockingModel
 from goalwright.workspace.llm_detector import PICKED, SHORTLIST, LlmDetector
 from goalwright_planner.errors import BudgetSpent, Overloaded

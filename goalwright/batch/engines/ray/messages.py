@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from goalwright.batch.options import BatchOptions
     from goalwright.models.model_check import ModelProblem
     from goalwright.runs.goal import BatchPlace
-    from goalwright.settings.model_prices import ModelPrice
+    from goalwright.settings.convert import ModelPrice
     from goalwright.settings.settings import Settings
     from goalwright_executor.history.result import Result
     from goalwright_planner.events import Event

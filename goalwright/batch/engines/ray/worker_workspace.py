@@ -10,7 +10,6 @@ from goalwright.batch.batch_settings import batch_settings
 from goalwright.batch.bundle.unpack import unpack
 from goalwright.batch.engines.in_process import InProcess
 from goalwright.batch.engines.ray.sent_flags import follow
-from goalwright.settings.settings import HOW_TO_TRUST
 
 if TYPE_CHECKING:
     from goalwright.batch.bundle.unpack import UnpackedBundle
@@ -54,6 +53,4 @@ def open_workspace(setup: WorkerSetup, data: bytes | None) -> WorkerWorkspace:
     settings = follow(setup.flags, settings)
     file = f"{bundle.workspace / 'goalwright.toml'}: "
     warnings = [text.removeprefix(file) for text in resolved.warnings if text.startswith(file)]
-    return WorkerWorkspace(
-        bundle.workspace, settings, bundle, tuple(text.removesuffix(HOW_TO_TRUST) for text in warnings)
-    )
+    return WorkerWorkspace(bundle.workspace, settings, bundle, tuple(warnings))

@@ -38,13 +38,13 @@ def offer(settings: Settings, mode: OutputMode, *, yes: bool) -> bool:
     Without a terminal, the same choices are an error.
     """
     from goalwright.models.choice import ModelChoice, ways
-    from goalwright.settings.default_model import NO_MODEL
+    from goalwright.settings.default_model import NoModel
 
     choice = ModelChoice(settings)  # which loads the kept keys
     if yes or not choice.needs_default or not _has_none(settings):
         return yes
     if mode.quiet or mode.as_json or not terminal.can_ask():
-        raise SetupError(NO_MODEL, hint=ways())
+        raise NoModel(ways())
     return _ask(list(_ways()))
 
 

@@ -15,7 +15,8 @@ from goalwright.models.local import model_list
 from goalwright.models.local.store import ModelStore, models_dir
 from goalwright.settings import ollama, user_config
 from goalwright.settings.default_model import explore, is_local, local_is_installed, providers
-from goalwright.settings.settings import FLAGS_ONLY, Settings, resolve_without_files
+from goalwright.settings.resolve import resolve_without_files
+from goalwright.settings.settings import FLAGS_ONLY, Settings
 from goalwright.settings.untrusted import is_trusted
 from goalwright.workspace.workspace import Workspace
 from goalwright_executor.capture.secrets import Secrets

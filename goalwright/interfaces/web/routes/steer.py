@@ -17,7 +17,7 @@ from goalwright.runs.plans import plan_check
 from goalwright.runs.run_id import new_run_id
 from goalwright.runs.stored import records
 from goalwright.settings.default_model import is_local
-from goalwright.settings.recorded import check_recorded
+from goalwright.settings.untrusted import check_recorded
 from goalwright_skills.errors import InputError, SetupError
 
 if TYPE_CHECKING:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from goalwright.interfaces.doctor.checks import Check, run_checks
 from goalwright.settings.paths import Paths
-from goalwright.settings.settings import Resolved, Settings, resolve
+from goalwright.settings.resolve import Resolved, resolve
+from goalwright.settings.settings import Settings
 from goalwright.workspace.workspace import Workspace
 from goalwright_skills.builtin.web.search_provider import SearchProvider
 from tests.needs import needs_bubblewrap

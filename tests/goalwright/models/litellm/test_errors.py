@@ -37,7 +37,7 @@ def foreign(kind: str, status: int | None, message: str, **headers: str) -> Exce
 def test_litellms_advice_about_itself_is_replaced_by_ours() -> None:
     nameless = explain(foreign("BadRequestError", 400, "LLM Provider NOT provided. Pass model as E.g. …"), "nonsense")
     assert nameless.message == "no provider is known for the model 'nonsense'"
-    assert "openai/gpt-4o" in nameless.hint
+    assert "openai/gpt-6.1-sol" in nameless.hint
     keyless = explain(foreign("InternalServerError", 500, "Missing credentials. Please pass an `api_key`"), "openai/x")
     assert keyless.message == "there is no key for openai/x"
     assert keyless.hint.startswith("set OPENAI_API_KEY")

@@ -12,7 +12,7 @@ from goalwright.models.litellm.model import LitellmModel
 from goalwright.models.litellm.prices import Price, PriceList
 from goalwright.models.metered import MeteredModel, spent_by
 from goalwright.models.retry import RetryingModel, RetryPolicy
-from goalwright.settings.model_prices import ModelPrice
+from goalwright.settings.convert import ModelPrice
 from goalwright_planner.errors import CallTimedOut, ModelError, ServerFailed, Unreachable
 from goalwright_planner.model import Message, Reply, Request, Usage
 from tests.openai_server import Call, Drop, Fail, OpenAIServer, Write

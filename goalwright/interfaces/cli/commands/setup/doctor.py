@@ -45,7 +45,7 @@ def doctor(workspace: Path, engine: str | None, flags: SettingFlags, mode: Outpu
     """
     from goalwright.interfaces.doctor import checks
     from goalwright.models.litellm import stored_keys
-    from goalwright.settings.settings import resolve_without_files
+    from goalwright.settings.resolve import resolve_without_files
     from goalwright.workspace.workspace import Workspace
 
     where = configuration.paths(workspace)

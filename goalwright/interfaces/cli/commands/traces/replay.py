@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from goalwright.interfaces.cli.configuration import SettingFlags
     from goalwright.interfaces.cli.view.output_mode import OutputMode
     from goalwright.settings.paths import Paths
-    from goalwright.settings.settings import Resolved, Settings
+    from goalwright.settings.resolve import Resolved
+    from goalwright.settings.settings import Settings
     from goalwright.traces.reselect import Reselection
     from goalwright.traces.strict_replay import Replay
 
