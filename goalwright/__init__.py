@@ -82,7 +82,7 @@ _MODULES = {
         "ModelError Overloaded PlanError PromptTooLong RateLimited RecordEnded Refused RequestRefused ServerFailed "
         "SkillNotUsed TaskDenied TemplateError TooSlow ToolsRefused Transient UnknownModel UnknownPrice Unreachable"
     ),
-    "goalwright_executor.stores.errors": "BadStore EarlierForm LeaseLost NoJournal NotAJournal NotRunning RunHeld RunExists StoreFailed UnknownRun",
+    "goalwright_executor.stores.errors": "BadStore LeaseLost NoJournal NotAJournal NotRunning RunHeld RunExists StoreFailed UnknownRun",
     "goalwright_executor.model_loop.task_runner": "ToolFailed",
 }
 _HOMES = {name: module for module, names in _MODULES.items() for name in names.split()}

@@ -44,7 +44,6 @@ from goalwright_executor.history.result import TaskReport as TaskReport
 from goalwright_executor.model_loop.task_runner import ToolFailed as ToolFailed
 from goalwright_executor.results.kept_files import Artifact as Artifact
 from goalwright_executor.stores.errors import BadStore as BadStore
-from goalwright_executor.stores.errors import EarlierForm as EarlierForm
 from goalwright_executor.stores.errors import LeaseLost as LeaseLost
 from goalwright_executor.stores.errors import NoJournal as NoJournal
 from goalwright_executor.stores.errors import NotAJournal as NotAJournal
@@ -201,7 +200,6 @@ __all__ = [
     "Conversation",
     "ConversationSummary",
     "ConversationTurn",
-    "EarlierForm",
     "EarlierOutput",
     "EarlierOutputRead",
     "EarlierRun",

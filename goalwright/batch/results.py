@@ -35,7 +35,7 @@ class EarlierResult:
     waited: bool = False
 
 
-# The form of a line, as its "v" says; what was written before 0.1.0 has none.
+# The version of a line's form, its "v".
 FORM = 2
 _RESULT = {"id", "run_id", "status"}
 # What is in `.runs`: runs of goals, and errors files.
@@ -235,13 +235,13 @@ def _rows(path: Path, kinds: Sequence[Set[str]] = (_RESULT,), *, untouched: bool
 
 
 def _check_form(row: dict[str, Any], where: str) -> None:
-    """Raise if a line was written before 0.1.0, or by a newer goalwright."""
-    form = row.get("v", 1)
-    if form == FORM:
-        return
-    by = "before goalwright 0.1.0, which cannot continue it" if form == 1 else f"by a newer goalwright (form {form})"
-    hint = "name another file with -o, or move this one away" if form == 1 else "update goalwright"
-    raise InputError(f"{where} was written {by}; nothing was touched", hint=hint)
+    """Raise if a line has another form than this version's."""
+    form = row.get("v")
+    if form != FORM:
+        raise InputError(
+            f"{where} has form {form}, and this goalwright reads form {FORM}; nothing was touched",
+            hint="update goalwright, or name another results file",
+        )
 
 
 def _is_half(line: bytes) -> bool:

@@ -114,13 +114,11 @@ def _time(at: datetime, where: str) -> str:
 def _check_version(version: Any, where: str) -> None:
     if type(version) is not int or version == VERSION:
         return
-    if version > VERSION:
-        raise InputError(
-            f"{where} was written by a newer goalwright (events of version {version}; this one reads {VERSION})",
-            hint="update goalwright",
-        )
-    what = f"{where} was exported before goalwright 0.1.0, which cannot read it (events of version {version})"
-    raise InputError(what, hint="name another file, or run the goal again")
+    author = "a newer" if version > VERSION else "another"
+    raise InputError(
+        f"{where} was written by {author} goalwright (events of version {version}; this one reads {VERSION})",
+        hint="update goalwright",
+    )
 
 
 def _faults(event: events.Event | None) -> Iterator[str]:

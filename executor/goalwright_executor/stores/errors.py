@@ -8,7 +8,6 @@ GoalwrightError
 │   └── StoreFailed      the open journal can no longer be written
 │       └── LeaseLost    some runs belong to another process now; others can be written
 └── InputError
-    ├── EarlierForm      it was written before 0.1.0, and no version reads it
     ├── UnknownRun       there is no run with that id
     │   └── NoJournal    there is no journal
     ├── RunHeld          another process is using the run
@@ -70,18 +69,6 @@ class LeaseLost(StoreFailed):
     ) -> None:
         super().__init__(message, hint=hint)
         self.run_ids = frozenset(run_ids)
-
-
-class EarlierForm(InputError):
-    """The journal was written before 0.1.0; it is left as it is."""
-
-    code = "EARLIER_FORM"
-
-    def __init__(self, journal: str) -> None:
-        super().__init__(
-            f"the journal {journal} was written before goalwright 0.1.0, which cannot read it; it was left as it is",
-            hint="name another journal with --journal URL, or move this one away",
-        )
 
 
 class UnknownRun(InputError):

@@ -1,33 +1,29 @@
-"""The PostgreSQL store's tables: versions, migrations, and the partitions of events by run."""
+"""The tables of the PostgreSQL store: versions, migrations, and the partitions of events."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from goalwright_executor.stores.errors import BadStore, EarlierForm, NoJournal, NotAJournal
+from goalwright_executor.stores.errors import BadStore, NoJournal, NotAJournal
 
 if TYPE_CHECKING:
     from goalwright_executor.stores.postgres.address import Address
     from goalwright_executor.stores.postgres.connections import Connection
 
-# How many runs share a partition of `events`; the number of a run's partition is also the era of its texts.
+# Runs per partition of `events`; the number of a run's partition is also the era of its texts.
 PARTITION = 1_000_000
-# "gwrt" in ASCII: the advisory lock under which tables are changed.
+# "gwrt" in ASCII: the advisory lock for changes of tables.
 LOCK = 0x67777274
 
 
-# The version of 0.1.0's tables; what was written before, 1 and 2, is not read.
-FIRST = 3
-
-
 class Step(NamedTuple):
-    """What makes a version out of the one before it, and the oldest version that can still use the tables then."""
+    """The migration to a version, and the oldest version that can use the tables after it."""
 
     sql: str
     oldest_reader: int
 
 
-# What makes each version out of the one before it. The first is 0.1.0's; a later one is added below it.
+# Each step migrates the tables to the next version; a new version appends one.
 STEPS = (
     Step(
         """
@@ -46,13 +42,25 @@ STEPS = (
             skills TEXT NOT NULL,
             batch TEXT,
             batch_goal TEXT,
+            conversation TEXT,
+            model TEXT,
+            tokens BIGINT,
+            code TEXT,
+            tags TEXT NOT NULL DEFAULT '',
+            note TEXT NOT NULL DEFAULT '',
+            skills_used TEXT,
+            indexed INTEGER,
             stop_request TEXT,
             imported BOOLEAN NOT NULL DEFAULT FALSE,
             holder TEXT COLLATE "C"
         ) WITH (fillfactor = 70);
         CREATE INDEX runs_by_status ON runs (status, run_id);
         CREATE INDEX runs_by_batch ON runs (batch, run_id) WHERE batch IS NOT NULL;
+        CREATE INDEX runs_by_conversation ON runs (conversation, run_id) WHERE conversation IS NOT NULL;
         CREATE INDEX runs_by_stop_request ON runs (stop_request) WHERE stop_request IS NOT NULL;
+        CREATE INDEX runs_unindexed ON runs (id) WHERE indexed IS NULL;
+        CREATE TABLE run_words (run BIGINT PRIMARY KEY, words TSVECTOR NOT NULL);
+        CREATE INDEX run_words_by_word ON run_words USING gin (words);
         CREATE TABLE events (
             run BIGINT NOT NULL,
             seq INTEGER NOT NULL,
@@ -66,6 +74,7 @@ STEPS = (
         CREATE INDEX events_by_type ON events (type, run) WHERE type IN ('run_started', 'skills_selected');
         CREATE INDEX events_by_approval ON events (run, seq) WHERE type IN ('approval_asked', 'approval_given');
         CREATE INDEX events_by_key ON events (key, at) WHERE key IS NOT NULL;
+        CREATE INDEX events_taken_back ON events (run) WHERE type = 'turn_taken_back';
         CREATE TABLE texts (sha BYTEA PRIMARY KEY, text BYTEA NOT NULL, era BIGINT NOT NULL);
         CREATE INDEX texts_by_era ON texts USING brin (era);
         CREATE FUNCTION add_partition(number BIGINT) RETURNS VOID LANGUAGE plpgsql SECURITY DEFINER
@@ -80,33 +89,12 @@ STEPS = (
         END $$;
         SELECT add_partition(0), add_partition(1);
         """,
-        oldest_reader=FIRST,
-    ),
-    Step(
-        """
-        ALTER TABLE runs ADD COLUMN conversation TEXT;
-        CREATE INDEX runs_by_conversation ON runs (conversation, run_id) WHERE conversation IS NOT NULL;
-        CREATE INDEX events_taken_back ON events (run) WHERE type = 'turn_taken_back';
-        """,
-        oldest_reader=FIRST,
-    ),
-    # Tags and notes, what lists are filtered by, and the index. An older goalwright leaves them alone: what it adds to a run
-    # that is in the index already is not found.
-    Step(
-        """
-        ALTER TABLE runs ADD COLUMN model TEXT, ADD COLUMN tokens BIGINT, ADD COLUMN code TEXT,
-            ADD COLUMN tags TEXT NOT NULL DEFAULT '', ADD COLUMN note TEXT NOT NULL DEFAULT '',
-            ADD COLUMN skills_used TEXT, ADD COLUMN indexed INTEGER;
-        CREATE INDEX runs_unindexed ON runs (id) WHERE indexed IS NULL;
-        CREATE TABLE run_words (run BIGINT PRIMARY KEY, words TSVECTOR NOT NULL);
-        CREATE INDEX run_words_by_word ON run_words USING gin (words);
-        """,
-        oldest_reader=FIRST,
+        oldest_reader=1,
     ),
 )
-VERSION = FIRST + len(STEPS) - 1
+VERSION = len(STEPS)
 # The oldest tables that this version can use.
-OLDEST = VERSION
+OLDEST = 1
 
 
 class SchemaVersion(NamedTuple):
@@ -116,8 +104,8 @@ class SchemaVersion(NamedTuple):
     oldest_reader: int
 
 
-def find(connection: Connection, address: Address) -> SchemaVersion:
-    """Which version the tables have; raises if they are of before 0.1.0, or of another program."""
+def stored_version(connection: Connection, address: Address) -> SchemaVersion:
+    """Return the version of the tables; raises if they belong to another program."""
     (journal, tables) = connection.execute(
         "SELECT to_regclass(%s), (SELECT count(*) FROM pg_tables WHERE schemaname = %s)",
         (f"{address.schema}.goalwright_version", address.schema),
@@ -132,45 +120,42 @@ def find(connection: Connection, address: Address) -> SchemaVersion:
     row = connection.execute(
         "SELECT version, oldest_reader FROM goalwright_version ORDER BY version DESC LIMIT 1"
     ).fetchone()
-    if row and row[0] < FIRST:
-        raise EarlierForm(address.url)
     return SchemaVersion(*row) if row else SchemaVersion(0, 0)
 
 
 def check(connection: Connection, address: Address, *, create: bool) -> None:
-    """Raise if this version cannot use the tables; only an empty schema is filled here, never changed."""
-    found = find(connection, address)
-    if not found.version and create:
+    """Raise if this version cannot use the tables; creates them in an empty schema, but never migrates them."""
+    stored = stored_version(connection, address)
+    if not stored.version and create:
         migrate(connection, address)
-    elif not found.version:
+    elif not stored.version:
         raise NoJournal(address.url)
-    elif found.version < OLDEST:
+    elif stored.version < OLDEST:
         raise BadStore(
             f"the journal {address.url} has the tables of an older goalwright "
-            f"(schema {found.version}; this one needs {OLDEST})",
+            f"(schema {stored.version}; this one needs {OLDEST})",
             hint="upgrade them with `goalwright journal migrate`, as the role that owns them",
         )
-    elif found.oldest_reader > VERSION:
+    elif stored.oldest_reader > VERSION:
         raise BadStore(
-            f"the journal {address.url} needs a newer goalwright (schema {found.version}; this one knows {VERSION})",
+            f"the journal {address.url} needs a newer goalwright (schema {stored.version}; this one knows {VERSION})",
             hint="update goalwright, or name another journal",
             journal=address.url,
         )
 
 
 def migrate(connection: Connection, address: Address) -> tuple[int, int]:
-    """Bring the tables to this version, one process at a time; returns the version before and after."""
+    """Migrate the tables to this version under a lock; returns the version before and after."""
     with connection.transaction():
         connection.execute("SELECT pg_advisory_xact_lock(%s, 0)", (LOCK,))
-        before = find(connection, address).version
+        before = stored_version(connection, address).version
         if not before:
             connection.execute(f"CREATE SCHEMA IF NOT EXISTS {address.schema}")
             connection.execute(
                 "CREATE TABLE goalwright_version (version INTEGER PRIMARY KEY, oldest_reader INTEGER NOT NULL, "
                 "at TIMESTAMPTZ NOT NULL DEFAULT now())"
             )
-        done = max(0, before - FIRST + 1)
-        for number, step in enumerate(STEPS[done:], FIRST + done):
+        for number, step in enumerate(STEPS[before:], before + 1):
             connection.execute(step.sql.format(schema=address.schema, lock=LOCK, size=PARTITION))
             connection.execute(
                 "INSERT INTO goalwright_version (version, oldest_reader) VALUES (%s, %s)", (number, step.oldest_reader)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import sqlite3
+import sys
 import threading
 import time
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from goalwright_executor.stores.errors import BadStore, NoJournal, NotAJournal, StoreFailed
-from goalwright_executor.stores.sqlite.schema import check, migrate, refuse_earlier, show_as_current, transaction
+from goalwright_executor.stores.sqlite.schema import check, migrate, transaction
 from goalwright_executor.stores.sqlite.statements import MAX_ROWS
+from goalwright_skills import untrusted_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -126,7 +128,7 @@ class Database:
 
     def _open(self, *, create: bool) -> sqlite3.Connection:
         mode = "rwc" if create else "rw"
-        refuse_earlier(self.path)
+        _check_regular(self.path)
         try:
             connection = self._connect(mode)
             check(connection, str(self.path))  # before any change: the file may belong to another program
@@ -156,7 +158,7 @@ class Database:
             ) from error
 
     def _connect(self, mode: str) -> sqlite3.Connection:
-        connection = sqlite3.connect(
+        return sqlite3.connect(
             f"{self.path.as_uri()}?mode={mode}",
             uri=True,
             timeout=_BUSY,
@@ -164,16 +166,23 @@ class Database:
             check_same_thread=False,
             cached_statements=2 * MAX_ROWS,
         )
-        if not self._writable:
-            show_as_current(connection)
-        return connection
+
+
+def _check_regular(path: Path) -> None:
+    """Raise if a path is a folder or a device; the file is not opened.
+
+    Closing a file drops all POSIX locks of the process on it, including those of its open SQLite connections, and then
+    the next process that closes the journal would discard their newest events. Only SQLite may open a journal.
+    """
+    with suppress(FileNotFoundError):
+        untrusted_files.check_regular(path, sys.maxsize)
 
 
 def version_of(path: Path) -> int:
     """Return the schema version of a file without changing it; 0 if there is no file."""
     if not path.is_file():
         return 0
-    refuse_earlier(path)
+    _check_regular(path)
     connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
     try:
         return int(connection.execute("PRAGMA user_version").fetchone()[0])

@@ -15,7 +15,7 @@ import psycopg
 import pytest
 
 from goalwright_executor.journal.open_store import migrate_store
-from goalwright_executor.stores.errors import BadStore, EarlierForm, NotAJournal, RunHeld, StoreFailed, UnknownRun
+from goalwright_executor.stores.errors import BadStore, NotAJournal, RunHeld, StoreFailed, UnknownRun
 from goalwright_executor.stores.lease import SHARED_EXPIRY, Handover, myself
 from goalwright_executor.stores.postgres import connections, leases, retention, run_list, schema
 from goalwright_executor.stores.postgres.address import address_of
@@ -347,19 +347,8 @@ def test_a_newer_schema_is_refused_only_if_its_oldest_reader_is_newer(database: 
         PostgresStore(database.url)
 
 
-def test_tables_of_before_the_first_release_are_refused_and_stay(database: Database) -> None:
-    database.ask("DELETE FROM goalwright_version")
-    database.ask("INSERT INTO goalwright_version (version, oldest_reader) VALUES (1, 1), (2, 1)")
-    for use in (PostgresStore, migrate_store):
-        with pytest.raises(EarlierForm, match=r"written before goalwright 0\.1\.0") as caught:
-            use(database.url)
-        assert caught.value.exit_status == 2
-        assert "--journal URL" in caught.value.hint
-    assert database.ask("SELECT version FROM goalwright_version ORDER BY version") == [(1,), (2,)]
-
-
 def test_an_older_schema_is_migrated_only_by_command(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    more = (*schema.STEPS, schema.Step("ALTER TABLE runs ADD COLUMN later TEXT", oldest_reader=schema.FIRST))
+    more = (*schema.STEPS, schema.Step("ALTER TABLE runs ADD COLUMN later TEXT", oldest_reader=1))
     before = schema.VERSION
     monkeypatch.setattr(schema, "STEPS", more)
     monkeypatch.setattr(schema, "VERSION", before + 1)

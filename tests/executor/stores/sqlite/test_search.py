@@ -6,7 +6,6 @@ import sqlite3
 from typing import TYPE_CHECKING
 
 from goalwright_executor.history.indexer import catch_up
-from goalwright_executor.stores.sqlite import schema
 from goalwright_executor.stores.sqlite.store import SqliteStore
 from tests.executor.stores.runs import line, row
 
@@ -40,25 +39,4 @@ def test_a_lost_table_is_rebuilt(tmp_path: Path) -> None:
     assert ids(store, "needle") == []
     assert catch_up(store, 60.0)
     assert ids(store, "needle") == ["r"]
-    store.close()
-
-
-def test_a_journal_of_the_first_schema_is_migrated_and_indexed(tmp_path: Path) -> None:
-    path = tmp_path / "journal.sqlite"
-    connection = sqlite3.connect(path, isolation_level=None)
-    schema.migrate(connection, str(path), schema.STEPS[:1])
-    connection.execute(
-        "INSERT INTO runs (run_id, goal, status, started, tasks, done, skills, cost_usd) "
-        "VALUES ('old', 'an old goal', 'done', '2026-01-01', 1, 1, 'one', 0.5)"
-    )
-    connection.execute(
-        "INSERT INTO events (run, seq, at, type, body) "
-        """VALUES (1, 1, '2026-01-01', 'run_finished', '{"status": "done", "answer": "a needle", "code": null}')"""
-    )
-    connection.close()
-    store = SqliteStore(path)
-    assert store.find("old").tags == ()
-    assert store.find("old").tokens is None
-    assert catch_up(store, 60.0)
-    assert ids(store, "needle") == ["old"]
     store.close()
