@@ -30,7 +30,6 @@ _TYPES = (
     "run_started", "run_resumed", "skills_selected", "plan_made", "plan_changed", "task_started", "task_reused",
     "task_finished", "tool_called", "run_finished",
 )  # fmt: skip
-_CALLS = ("call_finished", "call_broken")
 # Runs per write transaction, which other writers wait for, and per batch when catching up.
 _PER_WRITE = 20
 _PER_BATCH = 100
@@ -107,28 +106,20 @@ def _read(store: Store, run: RunSummary, last: int) -> RunIndex:
     except Exception:  # noqa: BLE001, S110 - an imported record may have any events in any order
         pass
     text = words.joined([run.goal[:LONG], *run.tags, run.note[:LONG], *run.skills])
-    return RunIndex(run.run_id, last, text, model=run.model, code=run.code)
+    return RunIndex(run.run_id, last, text)
 
 
 def entry(store: Store, run: RunSummary, last: int) -> RunIndex:
     """Return the index entry of a run with `last` as the number of its last event."""
     ledger, task_titles = Ledger(), list[str]()
-    types = _TYPES if run.tokens is not None else (*_TYPES, *_CALLS)
-    for row in store.rows(run.run_id, types=types):
+    for row in store.rows(run.run_id, types=_TYPES):
         event = decode(row.type, row.body)
         if event is not None:
             ledger.note(event)
             task_titles.extend(titles(event))
     result = ledger.result()
-    return RunIndex(
-        run.run_id,
-        last,
-        words.joined([*_texts(run, result), *dict.fromkeys(task_titles)]),
-        skills_used=result.skills_used,
-        model=result.model,
-        tokens=result.usage.tokens if run.tokens is None else None,
-        code=result.code,
-    )
+    text = words.joined([*_texts(run, result), *dict.fromkeys(task_titles)])
+    return RunIndex(run.run_id, last, text, result.skills_used)
 
 
 def _texts(run: RunSummary, result: Result) -> Iterator[str]:

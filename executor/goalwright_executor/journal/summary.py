@@ -94,8 +94,7 @@ def _model(event: RunStarted | RunResumed) -> str | None:
 def _spent(summary: RunSummary, usage: Usage, cost: float | None) -> RunSummary:
     """Add the tokens and the cost of a call."""
     total = None if summary.cost_usd is None or cost is None else summary.cost_usd + cost
-    tokens = None if summary.tokens is None else summary.tokens + usage.tokens
-    return replace(summary, cost_usd=total, tokens=tokens)
+    return replace(summary, cost_usd=total, tokens=summary.tokens + usage.tokens)
 
 
 def _reported(ids: Iterable[str]) -> int:

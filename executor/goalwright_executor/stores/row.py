@@ -108,18 +108,15 @@ class ConversationSummary:
 
 @dataclass(frozen=True, slots=True)
 class RunIndex:
-    """The index entry of a run: its searchable words, and fields for lists that are computed from its events.
+    """The index entry of a run: its searchable words, and the skills that it used.
 
-    `last` is the number of its last event at that time.
+    `last` is the number of its last event when they were read.
     """
 
     run_id: str
     last: int
     words: str
     skills_used: tuple[str, ...] = ()
-    model: str | None = None
-    tokens: int | None = None
-    code: str | None = None
 
 
 class RunCount(NamedTuple):
@@ -174,7 +171,7 @@ class RunSummary:
     batch_goal: str | None = None
     conversation: str | None = None
     model: str | None = None
-    tokens: int | None = 0
+    tokens: int = 0
     code: str | None = None
     tags: tuple[str, ...] = ()
     note: str = ""

@@ -167,7 +167,7 @@ def run_counts(by: CountedBy, rows: Iterable[Sequence[Any]], running: Iterable[R
         yield RunCount(tuple(key), runs, float(cost), priced, int(tokens))
     for run in running if by in _BY_STATUS else ():
         own: tuple[str | None, ...] = (run.started[:10], run.status) if by == "day" else (run.status, run.code)
-        yield RunCount(own, 1, run.cost_usd or 0.0, int(run.cost_usd is not None), run.tokens or 0)
+        yield RunCount(own, 1, run.cost_usd or 0.0, int(run.cost_usd is not None), run.tokens)
 
 
 def _count(run: RunSummary) -> BatchCount:

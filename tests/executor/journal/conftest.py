@@ -1,4 +1,4 @@
-"""A writer in front of a store that can be made to fail, and a log of a run."""
+"""A writer with a store that can be made to fail, and a log of a run."""
 
 from __future__ import annotations
 

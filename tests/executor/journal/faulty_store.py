@@ -1,4 +1,4 @@
-"""A store that fails when told to, and helpers for tests of the writer before it."""
+"""A store that fails on demand, and helpers for tests of the writer."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ STARTED = RunStarted("r", "goal", "/w", {})
 
 @dataclass
 class Commit:
-    """What one call of `append` was given."""
+    """The arguments of one call of `append`."""
 
     rows: list[tuple[str, int]]
     summaries: dict[str, RunSummary]
@@ -36,7 +36,7 @@ class Commit:
 
 @dataclass
 class Faults:
-    """What the store raises from now on; `before_renew` is called first."""
+    """The errors that the store raises, and its calls; `before_renew` is called before a renewal."""
 
     append: Exception | None = None
     renew: Exception | None = None
@@ -46,7 +46,7 @@ class Faults:
 
 
 class FaultyStore(SqliteStore):
-    """A store that notes what it is asked to write, and fails when told to."""
+    """A store that records its calls and fails on demand."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
@@ -76,7 +76,7 @@ async def settled(log: Log) -> None:
 
 
 def eventually(holds: Callable[[], object]) -> None:
-    """Wait for something that happens without anyone waiting, long before the next heartbeat."""
+    """Wait until a condition holds, which must be long before the next heartbeat."""
     deadline = time.monotonic() + SOON
     while not holds():
         assert time.monotonic() < deadline
@@ -84,7 +84,7 @@ def eventually(holds: Callable[[], object]) -> None:
 
 
 async def begun(writer: Writer, log: Log) -> None:
-    """Begin the run and take its lease."""
+    """Start the run and take its lease."""
     log.record(STARTED)
     writer.take("r")
     await settled(log)

@@ -1,4 +1,4 @@
-"""The rows that a commit makes of its entries."""
+"""The rows that a commit makes from its entries."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ BEGAN = 1_794_000_000_000_000_000
 
 
 class Nowhere:
-    """A sink for entries that are never put."""
+    """A sink that accepts nothing."""
 
     url = ""
 
@@ -30,13 +30,13 @@ def entries(*events: Event, apart: int, run: str = "r") -> list[LogEntry]:
 
 
 @pytest.mark.parametrize("apart", [1, 1_001, 300_000_000, 1_000_000_000])
-def test_events_of_one_commit_have_their_own_times_in_whatever_seconds_they_happened(apart: int) -> None:
+def test_each_event_of_a_commit_has_its_own_time(apart: int) -> None:
     rows = rows_of(entries(*[TaskStarted("a", "0" * 32)] * 7, apart=apart))
     assert rows.times == [stamp(BEGAN + at * apart) for at in range(7)]
     assert rows.times[0] == "2026-11-06T21:20:00.000000Z"
 
 
-def test_rows_keep_the_order_of_events_whether_these_are_recorded_as_they_stand_or_not() -> None:
+def test_rows_keep_the_order_of_changed_and_unchanged_events() -> None:
     called = ToolCalled("a", "files_read", {"status": "success", "data": {}}, "key#1")
     events = TaskStarted("a", "0" * 32), called, TaskFinished("a", "done", 0.5, "out", key="k"), called
     rows = rows_of(entries(*events, apart=1_000))
@@ -50,7 +50,7 @@ def test_rows_keep_the_order_of_events_whether_these_are_recorded_as_they_stand_
     assert rows.bodies[0] == '{"task":"a","inputs":"' + "0" * 32 + '"}'
 
 
-def test_a_commit_of_nothing_and_one_that_has_to_be_repaired_have_rows_too() -> None:
+def test_empty_commits_and_broken_surrogates_are_encoded() -> None:
     assert len(rows_of([])) == 0
     broken = TaskFinished("a", "done", 0.5, "half of a pair: \ud800")
     rows = rows_of(entries(TaskStarted("a"), broken, apart=1_000))
@@ -58,7 +58,7 @@ def test_a_commit_of_nothing_and_one_that_has_to_be_repaired_have_rows_too() -> 
     assert "half of a pair: \ufffd" in rows.bodies[1]
 
 
-def test_large_texts_are_kept_by_run_and_leave_with_the_run_that_another_process_has_taken() -> None:
+def test_large_texts_are_kept_by_run() -> None:
     long, other = "a long text " * 50, "another text " * 50
     called = [
         ToolCalled("a", "files_read", {"status": "success", "text": text}, "key#1") for text in (long, other, long)

@@ -1,4 +1,4 @@
-"""Events survive being recorded and read back."""
+"""Events are written to traces and read back, and malformed traces are refused."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ EVENTS: list[Event] = [
 
 
 @pytest.mark.parametrize("event", EVENTS, ids=lambda event: type(event).__name__)
-def test_an_event_survives_a_line_of_a_trace(event: Event) -> None:
+def test_an_event_survives_a_trace_line(event: Event) -> None:
     body = to_dict(event)
     row = Row("r", 7, "2026-01-01T00:00:00.000000Z", body.pop("type"), body)
     (line,) = trace_file.lines([row])
@@ -99,7 +99,7 @@ def test_an_event_survives_a_line_of_a_trace(event: Event) -> None:
     assert decode(back.type, back.body) == event
 
 
-def test_every_kind_of_event_is_covered() -> None:
+def test_every_event_type_is_tested() -> None:
     shown_only = {events.CallProgressed, events.ToolOutput, events.ToolReported}
     assert {type(event) for event in EVENTS} == set(events.Event.__subclasses__()) - shown_only
 
@@ -112,12 +112,12 @@ def test_an_unknown_type_is_ignored() -> None:
     ("kind", "body"),
     [("task_started", {}), ("plan_made", {"plan": {"tasks": [{}]}, "attempts": 1}), ("call_finished", {"reply": None})],
 )
-def test_a_malformed_event_is_reported(kind: str, body: dict[str, object]) -> None:
+def test_malformed_events_are_refused(kind: str, body: dict[str, object]) -> None:
     with pytest.raises(InputError, match=f"'{kind}' is malformed"):
         decode(kind, body)
 
 
-def test_an_envelope_survives() -> None:
+def test_an_envelope_survives_json() -> None:
     envelope = failure("TIMEOUT", "m", Context("/w", {"a": 1}, "/w/x"), time_ms=5)
     assert Envelope.from_dict(envelope.to_dict()) == envelope
 
@@ -131,7 +131,7 @@ def test_an_envelope_survives() -> None:
         (json.dumps({"v": VERSION + 1, "run_id": "r", "seq": 1, "at": "", "type": "warned"}), "newer goalwright"),
     ],
 )
-def test_a_line_that_is_not_an_event_is_reported_with_its_place(line: str, says: str) -> None:
+def test_lines_that_are_no_events_are_refused_with_their_place(line: str, says: str) -> None:
     with pytest.raises(InputError, match=says) as caught:
         trace_file.parse(line, "file x, line 3")
     assert "file x, line 3" in caught.value.message
@@ -175,7 +175,7 @@ LOOP = [{"id": one, "action_type": "llm", "depends_on": [other]} for one, other 
         ({"type": "plan_made", "plan": {"tasks": [LOOP[0], LOOP[0]]}, "attempts": 1}, "have the same id"),
     ],
 )
-def test_an_edited_line_is_refused_with_its_faults(fields: dict[str, object], says: str) -> None:
+def test_edited_lines_are_refused_with_their_faults(fields: dict[str, object], says: str) -> None:
     line = json.dumps(PLACE | {"type": "moon_landed"} | fields)
     with pytest.raises(InputError) as caught:
         trace_file.parse(line, "line 3")
@@ -184,7 +184,7 @@ def test_an_edited_line_is_refused_with_its_faults(fields: dict[str, object], sa
 
 
 @pytest.mark.parametrize("text", ["[" * 100_000, '{"v": NaN}'])
-def test_text_that_is_not_json_is_reported(text: str) -> None:
+def test_text_that_is_not_json_is_refused(text: str) -> None:
     with pytest.raises(InputError, match="not JSON"):
         trace_file.parse(text, "line 3")
 
@@ -196,7 +196,7 @@ def test_an_infinite_number_is_refused() -> None:
 
 
 @pytest.mark.parametrize("at", ["2026-01-02t01:30:00.5z", "2026-01-02 03:30:00.5+02:00", "2026-01-02T01:30:00.500000Z"])
-def test_a_time_is_spelt_as_records_spell_it(at: str) -> None:
+def test_times_are_normalized(at: str) -> None:
     line = json.dumps(PLACE | {"type": "warned", "message": "m", "at": at})
     assert trace_file.parse(line, "line 1").at == "2026-01-02T01:30:00.500000Z"
 
@@ -208,7 +208,7 @@ def test_unknown_fields_and_types_are_kept_in_the_row() -> None:
 
 
 @pytest.mark.parametrize("numbers", [(1, 1), (1, 2, 1), (1, 2, 3, 2)])
-def test_events_out_of_their_order_are_refused(tmp_path: Path, numbers: tuple[int, ...]) -> None:
+def test_events_out_of_order_are_refused(tmp_path: Path, numbers: tuple[int, ...]) -> None:
     file = tmp_path / "run.jsonl"
     lines = [json.dumps(PLACE | {"seq": seq, "type": "warned", "message": "m"}) for seq in numbers]
     file.write_text("\n".join(lines), encoding="utf-8")
@@ -216,9 +216,9 @@ def test_events_out_of_their_order_are_refused(tmp_path: Path, numbers: tuple[in
         list(trace_file.read(file))
 
 
-def written(file: Path, given: Iterable[tuple[str, int, str]]) -> Path:
-    """A trace of (run, seq, type), with blank lines in it."""
-    rows = [PLACE | {"run_id": run, "seq": seq, "type": kind, "message": "m"} for run, seq, kind in given]
+def written(file: Path, events: Iterable[tuple[str, int, str]]) -> Path:
+    """Write a trace of (run, seq, type), with blank lines."""
+    rows = [PLACE | {"run_id": run, "seq": seq, "type": kind, "message": "m"} for run, seq, kind in events]
     file.write_text("\n\n".join(map(json.dumps, rows)), encoding="utf-8")
     return file
 
@@ -238,7 +238,7 @@ OTHER = ("s", 1, "warned")
         ([*WHOLE[:3], OTHER, *WHOLE[3:]], "line 9: run r appears twice, or its events are not consecutive"),
     ],
 )
-def test_a_gap_is_named_with_its_place_also_if_only_some_types_are_read(
+def test_gaps_are_refused_also_if_only_some_types_are_read(
     tmp_path: Path, given: list[tuple[str, int, str]], says: str, types: tuple[str, ...]
 ) -> None:
     file = written(tmp_path / "run.jsonl", given)
@@ -250,7 +250,7 @@ def test_a_gap_is_named_with_its_place_also_if_only_some_types_are_read(
 
 
 @pytest.mark.parametrize("types", [(), ("warned",)])
-def test_several_runs_and_one_that_breaks_off_are_read(tmp_path: Path, types: tuple[str, ...]) -> None:
+def test_several_and_unfinished_runs_are_read(tmp_path: Path, types: tuple[str, ...]) -> None:
     other = [("s", seq, kind) for _, seq, kind in WHOLE]
     file = written(tmp_path / "run.jsonl", [*WHOLE[:5], *other, ("t", 1, "warned")])
     read = [(row.run_id, row.seq) for row in trace_file.read(file, types)]

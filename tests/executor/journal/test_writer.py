@@ -1,4 +1,4 @@
-"""Group commit: a waiter continues once its entries are on disk, and every waiter learns if they cannot be."""
+"""Group commit: a waiter continues once its entries are on disk, or raises if they cannot be written."""
 
 from __future__ import annotations
 
@@ -73,11 +73,11 @@ async def test_many_producers_share_commits(writer: Writer, store: Counting) -> 
         await log.settle()
 
     await asyncio.gather(*(produce(number) for number in range(100)))
-    assert store.commits < 100  # one each would be a hundred
+    assert store.commits < 100  # a hundred without sharing
     assert sum(len(list(store.rows(f"r{number}"))) for number in range(100)) == 100
 
 
-async def test_waiters_of_later_commits_find_their_rows_on_disk_too(writer: Writer, store: Counting) -> None:
+async def test_waiters_of_later_commits_find_their_rows_on_disk(writer: Writer, store: Counting) -> None:
     async def produce(number: int) -> None:
         log = Log(writer, f"r{number:03d}", Capture())
         for seq in range(1, 4):
@@ -93,7 +93,7 @@ async def test_waiters_of_later_commits_find_their_rows_on_disk_too(writer: Writ
         assert messages == [f"{number}: {seq}" for seq in (1, 2, 3)]
 
 
-async def test_waiters_behind_a_failed_commit_learn_of_it(writer: Writer, store: Counting) -> None:
+async def test_waiters_behind_a_failed_commit_are_notified(writer: Writer, store: Counting) -> None:
     store.fails_after = 1
     log = Log(writer, "r", Capture())
     waiting = []
@@ -101,11 +101,13 @@ async def test_waiters_behind_a_failed_commit_learn_of_it(writer: Writer, store:
         log.record(Warned(f"{number}"))
         waiting.append(log.settle())
     outcomes = await asyncio.gather(*waiting, return_exceptions=True)
-    told = outcomes.count(None)
-    assert outcomes[:told] == [None] * told
-    assert told <= len(list(store.rows("r"))), "whoever hears of a later failure first may have its row all the same"
-    assert len(outcomes[told:]) >= 2 * COHORT
-    assert all(isinstance(one, StoreFailed) for one in outcomes[told:])
+    succeeded = outcomes.count(None)
+    assert outcomes[:succeeded] == [None] * succeeded
+    assert succeeded <= len(list(store.rows("r"))), (
+        "a waiter may be notified of a later failure although its row is stored"
+    )
+    assert len(outcomes[succeeded:]) >= 2 * COHORT
+    assert all(isinstance(outcome, StoreFailed) for outcome in outcomes[succeeded:])
 
 
 async def test_pieces_of_a_streamed_answer_are_not_recorded(writer: Writer, store: Counting) -> None:
@@ -125,7 +127,7 @@ async def test_after_a_failed_write_every_settle_raises(writer: Writer, store: C
             await log.settle()
 
 
-async def test_entries_that_nobody_waited_for_are_written_at_the_end(tmp_path: Path) -> None:
+async def test_closing_writes_entries_without_waiters(tmp_path: Path) -> None:
     journal = Journal(url_of(tmp_path / "j.sqlite"))
     log = journal.begin("r", Capture())
     for number in range(100):
@@ -134,9 +136,7 @@ async def test_entries_that_nobody_waited_for_are_written_at_the_end(tmp_path: P
     assert len(list(SqliteStore(tmp_path / "j.sqlite").rows("r"))) == 100
 
 
-async def test_runs_that_begin_and_end_together_take_and_release_leases_in_shared_commits(
-    writer: Writer, store: Counting
-) -> None:
+async def test_concurrent_runs_share_commits_for_leases(writer: Writer, store: Counting) -> None:
     async def run(number: int) -> None:
         log = Log(writer, f"r{number}", Capture())
         log.record(RunStarted(f"r{number}", "goal", "/w", {}))
@@ -148,12 +148,12 @@ async def test_runs_that_begin_and_end_together_take_and_release_leases_in_share
         await log.settle()
 
     await asyncio.gather(*(run(number) for number in range(50)))
-    assert store.commits < 100  # one for each start and each end would be a hundred
-    assert {one.status for one in store.summaries()} == {"interrupted"}
+    assert store.commits < 100  # a hundred without sharing
+    assert {run.status for run in store.summaries()} == {"interrupted"}
     assert writer.leases == set()
 
 
-async def test_a_run_that_nobody_waits_for_is_released_at_the_end(tmp_path: Path) -> None:
+async def test_closing_releases_runs(tmp_path: Path) -> None:
     journal = Journal(url_of(tmp_path / "j.sqlite"))
     log = journal.begin("r", Capture())
     log.record(Warned("w"))
@@ -172,7 +172,7 @@ async def test_settling_a_closed_journal_raises(tmp_path: Path) -> None:
 
 
 class Overtaken(Writer):
-    """Closed by another thread right after `settle` saw that it is open."""
+    """A writer that another thread closes right after `settle` sees it open."""
 
     _has_ended = False
 
@@ -202,7 +202,7 @@ async def test_a_waiter_at_the_moment_of_closing_is_notified(store: Counting) ->
 
 
 class Late(Writer):
-    """Someone starts to wait after the last commit, before the thread says that it has ended."""
+    """A writer with a waiter that is queued after the last commit, before the end of the thread."""
 
     waiter: asyncio.Future[None] | None = None
 
@@ -212,7 +212,7 @@ class Late(Writer):
         super()._dismiss()
 
 
-async def test_a_waiter_after_the_last_commit_is_not_told_that_all_is_well(store: Counting) -> None:
+async def test_a_waiter_after_the_last_commit_gets_an_error(store: Counting) -> None:
     writer = Late(store)
     writer.waiter = asyncio.get_running_loop().create_future()
     await asyncio.to_thread(writer.close)
@@ -221,7 +221,7 @@ async def test_a_waiter_after_the_last_commit_is_not_told_that_all_is_well(store
     store.close()
 
 
-async def test_waiters_learn_of_whatever_ends_the_writer(writer: Writer) -> None:
+async def test_waiters_are_notified_of_any_error_that_ends_the_writer(writer: Writer) -> None:
     log = Log(writer, "r", Capture())
     log.record(RunStarted("r", "goal", "/w", {}))
     writer.take("r")

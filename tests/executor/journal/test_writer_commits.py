@@ -1,4 +1,4 @@
-"""Leases are taken, renewed and given back; a commit takes what is queued, up to a cohort of waiters."""
+"""Leases in the writer, and the content of its commits."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.executor.journal.faulty_store import SOON, STARTED, Commit, FaultySto
 # Leases
 
 
-async def test_closing_gives_back_what_is_leased_after_a_failure(store: FaultyStore) -> None:
+async def test_closing_releases_runs_after_a_failure(store: FaultyStore) -> None:
     writer = Writer(store)
     for name in ("b", "a"):
         log = Log(writer, name, Capture())
@@ -39,7 +39,7 @@ async def test_closing_gives_back_what_is_leased_after_a_failure(store: FaultySt
     store.close()
 
 
-async def test_closing_does_not_raise_if_leases_cannot_be_given_back(store: FaultyStore) -> None:
+async def test_closing_does_not_raise_if_releasing_fails(store: FaultyStore) -> None:
     writer = Writer(store)
     await begun(writer, Log(writer, "r", Capture()))
     store.faults.append = StoreFailed("the disk is full")
@@ -48,7 +48,7 @@ async def test_closing_does_not_raise_if_leases_cannot_be_given_back(store: Faul
     store.close()
 
 
-async def test_closing_writes_nothing_if_nothing_is_leased(store: FaultyStore) -> None:
+async def test_closing_without_leases_writes_nothing(store: FaultyStore) -> None:
     writer = Writer(store)
     log = Log(writer, "r", Capture())
     await begun(writer, log)
@@ -60,7 +60,7 @@ async def test_closing_writes_nothing_if_nothing_is_leased(store: FaultyStore) -
     store.close()
 
 
-async def test_a_claimed_run_is_leased_and_a_refused_one_is_not(writer: Writer, store: FaultyStore, log: Log) -> None:
+async def test_a_claimed_run_is_leased_and_a_refused_run_is_not(writer: Writer, store: FaultyStore, log: Log) -> None:
     await begun(writer, log)
     writer.release("r")
     await settled(log)
@@ -74,9 +74,7 @@ async def test_a_claimed_run_is_leased_and_a_refused_one_is_not(writer: Writer, 
     assert writer.leases == set()
 
 
-async def test_leases_are_renewed_when_a_heartbeat_is_due_and_not_before(
-    writer: Writer, store: FaultyStore, log: Log
-) -> None:
+async def test_leases_are_renewed_when_a_heartbeat_is_due(writer: Writer, store: FaultyStore, log: Log) -> None:
     writer._last_beat = -BEAT  # due, but there is nothing to renew
     log.record(STARTED)
     await settled(log)
@@ -96,10 +94,10 @@ async def test_leases_are_renewed_when_a_heartbeat_is_due_and_not_before(
     assert store.faults.renewed == [["r"]]
 
 
-# What one commit takes
+# Commits
 
 
-def test_what_nobody_waits_for_is_written_soon(writer: Writer, store: FaultyStore, log: Log) -> None:
+def test_entries_without_waiters_are_written_soon(writer: Writer, store: FaultyStore, log: Log) -> None:
     log.record(STARTED)
     eventually(lambda: [commit.rows for commit in store.faults.commits] == [[("r", 1)]])
     writer.take("r")
@@ -108,12 +106,12 @@ def test_what_nobody_waits_for_is_written_soon(writer: Writer, store: FaultyStor
     eventually(lambda: writer.leases == set())
 
 
-async def test_who_waits_for_nothing_waits_briefly(writer: Writer, store: FaultyStore, log: Log) -> None:
+async def test_settling_without_entries_is_quick(writer: Writer, store: FaultyStore, log: Log) -> None:
     await settled(log)
     assert store.faults.commits == []
 
 
-async def test_entries_that_someone_waits_for_do_not_wait_for_others(
+async def test_entries_with_a_waiter_are_written_at_once(
     writer: Writer, store: FaultyStore, log: Log, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("goalwright_executor.journal.writer.LINGER", 60.0)
@@ -123,7 +121,7 @@ async def test_entries_that_someone_waits_for_do_not_wait_for_others(
     assert log.url == store.url
 
 
-def test_entries_that_nobody_waits_for_wait_for_others(
+def test_entries_without_waiters_are_written_together(
     writer: Writer, store: FaultyStore, log: Log, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("goalwright_executor.journal.writer.LINGER", 1.0)
@@ -156,7 +154,7 @@ async def test_the_thread_sleeps_while_there_is_nothing_to_write(store: FaultySt
     store.close()
 
 
-async def test_a_commit_serves_a_cohort_and_those_behind_it_follow_at_once(writer: Writer, store: FaultyStore) -> None:
+async def test_a_commit_serves_one_cohort_and_the_next_follows_at_once(writer: Writer, store: FaultyStore) -> None:
     logs = [Log(writer, f"r{number:03d}", Capture()) for number in range(2 * COHORT + 1)]
     with store._database._lock:  # the first commit waits, and the others queue up behind it
         logs[0].record(Warned("first"))
@@ -169,9 +167,9 @@ async def test_a_commit_serves_a_cohort_and_those_behind_it_follow_at_once(write
     assert [len(commit.rows) for commit in store.faults.commits] == [1, COHORT, COHORT]
 
 
-async def test_a_summary_is_written_when_it_changed(writer: Writer, store: FaultyStore, log: Log) -> None:
+async def test_only_changed_summaries_are_written(writer: Writer, store: FaultyStore, log: Log) -> None:
     for event in (STARTED, Warned("w"), RunFinished("done", seconds=1.0)):
         log.record(event)
         await settled(log)
-    written = [{run: one.status for run, one in commit.summaries.items()} for commit in store.faults.commits]
+    written = [{run: summary.status for run, summary in commit.summaries.items()} for commit in store.faults.commits]
     assert written == [{"r": "running"}, {}, {"r": "done"}]

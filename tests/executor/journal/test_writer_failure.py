@@ -1,4 +1,4 @@
-"""After a failed write nothing more is written, and every waiter learns of it."""
+"""After a failed write nothing more is written, and every waiter is notified."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from goalwright_executor.stores.lease import BEAT
 from goalwright_planner.events import Warned
 from tests.executor.journal.faulty_store import SOON, STARTED, FaultyStore, begun, eventually, settled
 
-# Nothing is written after a failure
+# Failures
 
 
 async def test_after_a_failed_commit_nothing_is_written(writer: Writer, store: FaultyStore, log: Log) -> None:
@@ -27,7 +27,7 @@ async def test_after_a_failed_commit_nothing_is_written(writer: Writer, store: F
     log.record(Warned("lost"))
     with pytest.raises(StoreFailed):
         await settled(log)
-    store.faults.append = None  # there would be room again, but the log must not have gaps
+    store.faults.append = None  # writing would succeed again, but the log must not have gaps
     tried = len(store.faults.commits)
     log.record(Warned("after it"))
     writer.take("other")
@@ -38,7 +38,7 @@ async def test_after_a_failed_commit_nothing_is_written(writer: Writer, store: F
     assert writer.failure is failure
     assert len(store.faults.commits) == tried
     assert [row.seq for row in store.rows("r")] == [1]
-    assert writer.leases == {"r"}, "neither the lease of the failed commit nor any later change counts"
+    assert writer.leases == {"r"}, "lease changes during and after the failed commit are ignored"
 
 
 async def test_a_lease_of_a_failed_commit_is_not_taken(writer: Writer, store: FaultyStore, log: Log) -> None:
@@ -54,12 +54,12 @@ async def test_a_lost_run_fails_alone(writer: Writer, store: FaultyStore, log: L
     other.record(replace(STARTED, run_id="other"))
     writer.take("other")
     await settled(other)
-    with sqlite3.connect(store._database.path) as connection:  # another machine took it over, and went on with it
+    with sqlite3.connect(store._database.path) as connection:  # another machine took over the run and continued it
         connection.execute("UPDATE runs SET holder = '{}' WHERE run_id = 'r'")
         connection.execute("INSERT INTO events (run, seq, at, type, body) VALUES (1, 2, '', 'warned', '{}')")
     connection.close()
-    for one in (log, other):
-        one.record(Warned("late"))
+    for run_log in (log, other):
+        run_log.record(Warned("late"))
     outcomes = await asyncio.gather(log.settle(), other.settle(), writer.settle(), return_exceptions=True)
     assert [type(outcome) for outcome in outcomes] == [LeaseLost, type(None), type(None)]
     assert writer.leases == {"other"}
@@ -72,7 +72,7 @@ async def test_a_lost_run_fails_alone(writer: Writer, store: FaultyStore, log: L
     assert writer.failure is None
 
 
-async def test_a_heartbeat_loses_only_the_runs_that_are_lost(writer: Writer, store: FaultyStore, log: Log) -> None:
+async def test_a_heartbeat_fails_only_lost_runs(writer: Writer, store: FaultyStore, log: Log) -> None:
     await begun(writer, log)
     other = Log(writer, "other", Capture())
     other.record(replace(STARTED, run_id="other"))
@@ -97,7 +97,7 @@ async def test_after_a_failed_renewal_nothing_is_written(writer: Writer, store: 
     store.faults.renew = StoreFailed("another process has taken over run r")
     log.record(Warned("before the heartbeat"))
     writer._last_beat = -BEAT
-    with suppress(StoreFailed):  # the heartbeat may come before this commit or after it
+    with suppress(StoreFailed):  # the heartbeat may precede or follow this commit
         await settled(log)
     eventually(lambda: writer.failure)
     commits = len(store.faults.commits)
@@ -110,10 +110,10 @@ async def test_after_a_failed_renewal_nothing_is_written(writer: Writer, store: 
     assert writer._thread.is_alive()
 
 
-# Everyone who waits learns of it
+# Waiters
 
 
-async def test_everyone_behind_a_failed_commit_gets_the_same_failure(writer: Writer, store: FaultyStore) -> None:
+async def test_all_waiters_behind_a_failed_commit_get_the_failure(writer: Writer, store: FaultyStore) -> None:
     store.faults.append = failure = StoreFailed("the disk is full")
     logs = [Log(writer, f"r{number}", Capture()) for number in range(3 * COHORT)]
     waiting = []
@@ -125,7 +125,7 @@ async def test_everyone_behind_a_failed_commit_gets_the_same_failure(writer: Wri
     assert len(store.faults.commits) == 1
 
 
-async def test_an_unexpected_error_of_a_commit_is_a_failure_that_says_what_and_what_next(
+async def test_an_unexpected_error_of_a_commit_has_a_cause_and_a_hint(
     writer: Writer, store: FaultyStore, log: Log
 ) -> None:
     store.faults.append = ZeroDivisionError("by zero")
@@ -138,9 +138,7 @@ async def test_an_unexpected_error_of_a_commit_is_a_failure_that_says_what_and_w
         await settled(log)
 
 
-async def test_everyone_who_waits_when_the_thread_dies_learns_of_it(
-    writer: Writer, store: FaultyStore, log: Log
-) -> None:
+async def test_waiters_are_notified_when_the_thread_dies(writer: Writer, store: FaultyStore, log: Log) -> None:
     await begun(writer, log)
     beating, may_fail = threading.Event(), threading.Event()
     store.faults.renew = ZeroDivisionError("by zero")
@@ -151,7 +149,7 @@ async def test_everyone_who_waits_when_the_thread_dies_learns_of_it(
 
     store.faults.before_renew = before_renew
     writer._last_beat = -BEAT
-    log.record(Warned("the last commit"))  # which may come before the heartbeat or after it
+    log.record(Warned("the last commit"))  # before or after the heartbeat
     await asyncio.to_thread(beating.wait, 60)
     waiting = []
     for _ in range(2 * COHORT + 1):
@@ -163,10 +161,10 @@ async def test_everyone_who_waits_when_the_thread_dies_learns_of_it(
     writer._thread.join(60)
     with pytest.raises(StoreFailed, match="by zero"):
         await settled(log)
-    assert [row.seq for row in store.rows("r")] in ([1], [1, 2]), "nothing that was lost is there"
+    assert [row.seq for row in store.rows("r")] in ([1], [1, 2]), "no lost entry is stored"
 
 
-async def test_after_closing_a_failed_writer_says_why_it_failed(store: FaultyStore) -> None:
+async def test_a_closed_failed_writer_raises_its_failure(store: FaultyStore) -> None:
     writer = Writer(store)
     log = Log(writer, "r", Capture())
     store.faults.append = StoreFailed("the disk is full")
@@ -177,16 +175,14 @@ async def test_after_closing_a_failed_writer_says_why_it_failed(store: FaultySto
     store.close()
 
 
-async def test_a_waiter_that_gave_up_does_not_keep_others_waiting(writer: Writer, log: Log) -> None:
+async def test_a_cancelled_waiter_does_not_block_others(writer: Writer, log: Log) -> None:
     first, second = writer.settle(), writer.settle()
     first.cancel()
     await asyncio.wait_for(second, SOON)
     assert second.result() is None
 
 
-async def test_a_waiter_of_a_closed_loop_does_not_keep_others_waiting(
-    writer: Writer, store: FaultyStore, log: Log
-) -> None:
+async def test_a_waiter_of_a_closed_loop_does_not_block_others(writer: Writer, store: FaultyStore, log: Log) -> None:
     def abandon() -> None:
         loop = asyncio.new_event_loop()
         writer._queue.append(Waiter(loop.create_future()))

@@ -1,4 +1,4 @@
-"""Leases on runs: taken, renewed, lost, and taken over from dead processes."""
+"""Leases on runs: taking, renewing, losing and taking over."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tests.executor.stores.runs import Place
 
 
-def test_a_run_that_a_live_process_holds_cannot_be_claimed(place: Place) -> None:
+def test_a_leased_run_cannot_be_claimed(place: Place) -> None:
     store = place.filled("r1")
     store.claim("r1", myself())
     with pytest.raises(RunHeld, match="process"):
@@ -37,17 +37,17 @@ def test_a_lease_is_taken_with_the_first_row_and_released_with_the_last(place: P
     assert store.find("r1").status == "interrupted"
 
 
-def test_a_run_that_another_process_holds_is_not_taken_and_nothing_is_stored(place: Place) -> None:
+def test_taking_a_leased_run_fails_and_stores_nothing(place: Place) -> None:
     store = place.filled("r1")
     store.claim("r1", myself())
     with pytest.raises(StoreFailed, match="run r1 is in use by another process"):
         store.append([row("r1", 3)], {}, Handover(replace(myself(), pid=1), taken=["r1"]))
     assert [one.seq for one in store.rows("r1")] == [1, 2]
-    store.append([], {}, Handover(replace(myself(), pid=1), released=["r1"]))  # not its own to release
+    store.append([], {}, Handover(replace(myself(), pid=1), released=["r1"]))  # it has no lease to release
     store.renew(["r1"], myself())
 
 
-def test_a_dead_holder_on_this_machine_is_taken_over_at_once(place: Place) -> None:
+def test_the_lease_of_a_dead_local_process_is_taken_over_at_once(place: Place) -> None:
     with subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE) as process:
         holder = replace(myself(), pid=process.pid, start="another time")
         assert is_gone(holder, age=0.0)  # the process id is in use, but by another process
@@ -58,7 +58,7 @@ def test_a_dead_holder_on_this_machine_is_taken_over_at_once(place: Place) -> No
     store.renew(["r1"], myself())
 
 
-def test_a_lease_lost_to_another_process_cannot_be_renewed(place: Place) -> None:
+def test_a_lost_lease_cannot_be_renewed(place: Place) -> None:
     store = place.filled("r1")
     mine, other = myself(), replace(myself(), host="another-host")
     store.claim("r1", mine)
@@ -67,7 +67,7 @@ def test_a_lease_lost_to_another_process_cannot_be_renewed(place: Place) -> None
         store.renew(["r1"], mine)
 
 
-def test_a_run_whose_process_died_counts_as_interrupted(place: Place) -> None:
+def test_a_run_of_a_dead_process_is_interrupted(place: Place) -> None:
     store = place.open()
     store.append([row("r1", 1)], {"r1": line("r1", "running")})
     assert store.find("r1").status == "interrupted"
@@ -78,7 +78,7 @@ def test_a_run_whose_process_died_counts_as_interrupted(place: Place) -> None:
 def test_a_run_in_use_is_not_deleted(place: Place) -> None:
     store = place.filled("free", "held", "left")
     store.claim("held", myself())
-    store.claim("left", replace(myself(), pid=2**22 + 1))  # by a process that is gone
+    store.claim("left", replace(myself(), pid=2**22 + 1))  # by a dead process
     assert store.delete(["free", "held", "left", "never"]) == ["free", "left"]
     assert [one.run_id for one in store.summaries()] == ["held"]
     assert len(list(store.rows("held"))) == 2
@@ -89,7 +89,7 @@ def test_a_deleted_run_cannot_be_claimed(place: Place) -> None:
         place.filled("r").claim("gone", myself())
 
 
-def test_the_key_of_a_deleted_run_is_not_used_for_the_next(place: Place) -> None:
+def test_a_cached_key_of_a_deleted_run_is_not_used_for_another_run(place: Place) -> None:
     store, other = place.filled("first"), place.open()
     store.append([], {}, Handover(myself(), released=["first"]))
     other.delete(["first"])
@@ -99,13 +99,13 @@ def test_the_key_of_a_deleted_run_is_not_used_for_the_next(place: Place) -> None
     assert [one.body["message"] for one in store.rows("first")] == ["ours"]
 
 
-def test_writing_to_a_run_that_another_process_wrote_to_fails(place: Place) -> None:
+def test_writing_to_a_run_written_by_another_process_fails(place: Place) -> None:
     store = place.filled("r")
     with pytest.raises(StoreFailed, match="another process has taken over the run"):
         store.append([row("r", 2)], {})
 
 
-def test_a_holder_on_another_host_is_alive_until_its_heartbeats_stop() -> None:
+def test_a_remote_holder_is_alive_until_its_heartbeats_stop() -> None:
     elsewhere = replace(myself(), host="another-host")
     assert not is_gone(elsewhere, age=1.0)
     assert is_gone(elsewhere, age=EXPIRY + 1)
@@ -116,7 +116,7 @@ def test_a_holder_on_another_host_is_alive_until_its_heartbeats_stop() -> None:
 @pytest.mark.parametrize(
     "other", [replace(myself(), machine="x"), replace(myself(), boot="x"), replace(myself(), space="x")]
 )
-def test_two_machines_of_one_host_name_are_told_apart_in_a_shared_store(other: Holder) -> None:
+def test_machines_with_equal_host_names_are_distinguished_in_a_shared_store(other: Holder) -> None:
     namesake = replace(other, start="another time")
     assert not is_gone_for_all(namesake, age=1.0)
     assert is_gone_for_all(namesake, age=SHARED_EXPIRY + 1)
@@ -124,7 +124,7 @@ def test_two_machines_of_one_host_name_are_told_apart_in_a_shared_store(other: H
     assert not is_gone_for_all(myself(), age=10_000.0)
 
 
-def test_the_runs_that_are_lost_are_named(place: Place) -> None:
+def test_the_error_names_the_lost_runs(place: Place) -> None:
     store = place.filled("mine", "theirs", "taken")
     for run_id in ("mine", "theirs"):
         store.claim(run_id, myself())

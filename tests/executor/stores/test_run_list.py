@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from tests.executor.stores.runs import Place
 
 
-def ids(store: Store, most: int | None = None, **asked: object) -> list[str]:
-    return [run.run_id for run in store.summaries(most, **asked)]  # type: ignore[arg-type]
+def ids(store: Store, most: int | None = None, **conditions: object) -> list[str]:
+    return [run.run_id for run in store.summaries(most, **conditions)]  # type: ignore[arg-type]
 
 
-def test_runs_come_a_page_at_a_time(place: Place) -> None:
+def test_runs_are_listed_page_by_page(place: Place) -> None:
     store = place.filled(*(f"r{number}" for number in range(7)))
     assert ids(store, 3) == ["r6", "r5", "r4"]
     assert ids(store, 3, before="r4") == ["r3", "r2", "r1"]
     assert ids(store, 3, before="r1") == ["r0"]
 
 
-def test_a_dead_run_is_found_as_interrupted_and_not_as_running(place: Place) -> None:
+def test_a_dead_run_is_listed_as_interrupted(place: Place) -> None:
     store = place.open()
     runs = {"dead": line("dead", "running"), "live": line("live", "running"), "cut": line("cut", "interrupted")}
     store.append([], runs, Handover(myself(), taken=["live"]))
@@ -38,12 +38,10 @@ def test_a_dead_run_is_found_as_interrupted_and_not_as_running(place: Place) -> 
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "expected"),
     [("CACHES", ["b"]), ("code-rev", ["b"]), ("100%", ["a"]), ("_", []), ("b", ["b"]), ("ähnlich", ["c"])],
 )
-def test_text_is_found_literally_in_goals_skills_and_the_start_of_ids(
-    place: Place, text: str, found: list[str]
-) -> None:
+def test_unindexed_runs_are_searched_literally(place: Place, text: str, expected: list[str]) -> None:
     store = place.open()
     store.append(
         [],
@@ -53,11 +51,11 @@ def test_text_is_found_literally_in_goals_skills_and_the_start_of_ids(
             "c": replace(line("c"), goal="eine ähnliche"),
         },
     )
-    assert ids(store, text=text) == found
+    assert ids(store, text=text) == expected
     assert store.find("b").skills == ("code-review", "comparing")
 
 
-def test_goals_of_batches_are_left_out_or_listed_alone(place: Place) -> None:
+def test_goals_of_batches_are_excluded_or_listed_alone(place: Place) -> None:
     store = place.open()
     store.append([], {"a": line("a"), "b": replace(line("b"), batch="tickets"), "c": line("c")})
     assert ids(store, in_batch=False) == ["c", "a"]
@@ -82,14 +80,14 @@ def test_batches_are_counted_by_status_newest_first(place: Place) -> None:
     assert store.find("a1").batch_goal == "a1"
 
 
-def test_the_tail_of_a_run_is_read_alone(place: Place) -> None:
+def test_events_after_a_number_are_read(place: Place) -> None:
     store = place.filled("r")
     store.append([row("r", 3), row("r", 4)], {})
     assert [one.seq for one in store.rows("r", after=2)] == [3, 4]
     assert list(store.rows("r", after=4)) == []
 
 
-def test_a_change_is_seen_whichever_process_made_it(place: Place) -> None:
+def test_changes_by_any_process_are_noticed(place: Place) -> None:
     watching = place.filled("r")
     before = watching.changed()
     assert watching.changed() == before
@@ -103,7 +101,7 @@ def test_a_change_is_seen_whichever_process_made_it(place: Place) -> None:
     watching.close()
 
 
-def test_a_stop_request_is_left_for_the_holder_and_ends_with_its_lease(place: Place) -> None:
+def test_a_stop_request_is_stored_until_the_lease_ends(place: Place) -> None:
     store = place.filled("r", "free")
     store.claim("r", myself())
     store.request_stop("r", "stop")
@@ -125,11 +123,11 @@ def test_a_stop_request_for_a_dead_process_does_not_reach_the_next_holder(place:
     assert store.stop_requests() == {}
 
 
-def test_a_sum_of_costs_is_printed_without_its_rounding_error() -> None:
+def test_costs_are_rounded() -> None:
     assert RunSummary("r", "g", "done", "2026", cost_usd=0.1 + 0.2).to_dict()["cost_usd"] == 0.3
 
 
-def test_a_conversation_counts_the_turns_that_were_not_taken_back_and_the_cost_of_all(place: Place) -> None:
+def test_conversations_count_current_turns_and_the_cost_of_all(place: Place) -> None:
     store = place.open()
     for run, conversation in (("r1", "c1"), ("r2", "c2"), ("r3", "c1"), ("r4", "c3")):
         store.append([row(run, 1)], {run: replace(line(run), conversation=conversation)})

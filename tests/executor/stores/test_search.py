@@ -1,4 +1,4 @@
-"""Runs are found by their words, and filtered, in every store."""
+"""Search, filters and counts of runs in every store."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def add(store: Store, run_id: str, goal: str, answer: str = "", **more: Any) -> None:
-    """A run that has ended, as its process would have written it."""
+    """Add an ended run, as its process would have written it."""
     plan = {"tasks": [
         {"id": "scan", "title": "Survey the shelves", "action_type": "skill", "name": "stock-taking"},
         {"id": "scan[1]", "title": "", "action_type": "llm", "instruction": "x", "item": {"value": "Insurers"}},
@@ -38,8 +38,8 @@ def started(run_id: str, **body: object) -> Row:
     return Row(run_id, 1, "2026-01-01T00:00:00.000000Z", "run_started", {"run_id": run_id, **body})
 
 
-def ids(store: Store, **wanted: object) -> list[str]:
-    return [run.run_id for run in store.summaries(**wanted)]  # type: ignore[arg-type]
+def ids(store: Store, **conditions: object) -> list[str]:
+    return [run.run_id for run in store.summaries(**conditions)]  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -52,8 +52,8 @@ def store(place: Place) -> Store:
     return opened
 
 
-def test_words_in_any_order_find_goals_answers_titles_values_errors_and_skills(store: Store) -> None:
-    found = {
+def test_words_in_any_order_match_all_searchable_texts(store: Store) -> None:
+    expected = {
         "valkey redis": ["r1"],
         "LATENCY lower": ["r1"],
         "lat": ["r1"],
@@ -72,10 +72,10 @@ def test_words_in_any_order_find_goals_answers_titles_values_errors_and_skills(s
         "r2": ["r2"],
         "nowhere redis": [],
     }
-    assert {text: ids(store, text=text) for text in found} == found
+    assert {text: ids(store, text=text) for text in expected} == expected
 
 
-def test_the_syntax_of_a_store_has_no_meaning_in_a_search(store: Store) -> None:
+def test_query_syntax_has_no_meaning_in_a_search(store: Store) -> None:
     for text in (
         *('"', "'", '"a" OR b*', "NEAR(a b, 2)", "words : x", "a AND", "-", "^", "*", "(", "%", "_", "\\", "a' | 'b"),
         *(":*", "!", "&", "\0", "\ud800", "x" * 5000, "a " * 5000, "'; DROP TABLE runs; --", "run_words MATCH 1"),
@@ -84,7 +84,7 @@ def test_the_syntax_of_a_store_has_no_meaning_in_a_search(store: Store) -> None:
         assert len(ids(store)) == 3, text
 
 
-def test_a_run_that_is_not_in_the_index_is_found_by_its_goal_skills_tags_and_note(place: Place) -> None:
+def test_an_unindexed_run_is_found_by_its_goal_skills_tags_and_note(place: Place) -> None:
     store = place.open()
     add(store, "r1", "Compare redis", "hidden answer", tags=("to review",), note="for Ada")
     assert ids(store, text="redis stock") == ids(store, text="review ada") == ["r1"]
@@ -93,7 +93,7 @@ def test_a_run_that_is_not_in_the_index_is_found_by_its_goal_skills_tags_and_not
     assert ids(store, text="hidden") == ids(store, text="review ada hidden") == ["r1"]
 
 
-def test_what_a_killed_process_left_is_caught_up_with_and_what_is_held_is_left_alone(place: Place) -> None:
+def test_runs_of_killed_processes_are_indexed_and_leased_runs_are_not(place: Place) -> None:
     store = place.open()
     add(store, "dead", "a goal", "an answer", status="running")
     add(store, "held", "a goal", "an answer", status="running")
@@ -103,7 +103,7 @@ def test_what_a_killed_process_left_is_caught_up_with_and_what_is_held_is_left_a
     assert ids(store, text="answer") == ["dead"]
 
 
-def test_a_run_that_went_on_is_indexed_again_and_an_outdated_entry_is_refused(store: Store) -> None:
+def test_a_changed_run_is_indexed_again_and_outdated_entries_are_ignored(store: Store) -> None:
     ((old, last),) = [(store.find("r1"), store.last_event("r1"))]
     store.append([row("r1", 6, "run_finished", status="done", answer="rewritten", seconds=1.0)], {"r1": old})
     store.index([RunIndex("r1", last, "outdated")])
@@ -114,19 +114,7 @@ def test_a_run_that_went_on_is_indexed_again_and_an_outdated_entry_is_refused(st
     assert ids(store, text="latency") == []
 
 
-def test_what_earlier_versions_did_not_count_is_read_from_the_events(place: Place) -> None:
-    store = place.open()
-    add(store, "old", "a goal", tokens=None)
-    usage = {"calls": 1, "prompt_tokens": 30, "completion_tokens": 4}
-    reply = {"text": "x", "tool_calls": [], "usage": usage, "cost": 0.1}
-    store.append([row("old", 6, "call_finished", role="task", task="scan", model="m", reply=reply, seconds=1.0)], {})
-    assert catch_up(store, 60.0)
-    assert (store.find("old").tokens, store.find("old").model) == (34, "openai/small")
-    (count,) = store.counts("skills", "2026")
-    assert (count.key, count.tokens, count.runs) == (("stock-taking idle-one", "stock-taking"), 34, 1)
-
-
-def test_a_run_whose_record_is_damaged_is_found_by_its_goal_and_holds_up_no_other(place: Place) -> None:
+def test_a_malformed_run_is_indexed_by_its_goal(place: Place) -> None:
     store = place.open()
     add(store, "good", "a goal", "an answer")
     add(store, "odd", "another goal", "an answer")
@@ -136,16 +124,14 @@ def test_a_run_whose_record_is_damaged_is_found_by_its_goal_and_holds_up_no_othe
     assert ids(store, text="another goal") == ["odd"]
 
 
-def test_a_deleted_run_is_no_longer_found(store: Store) -> None:
+def test_a_deleted_run_is_not_found(store: Store) -> None:
     assert store.delete(["r3"]) == ["r3"]
     add(store, "r4", "another goal")
     assert ids(store, text="redis") == ["r1"]
 
 
-def test_an_indexer_takes_what_has_ended_and_finishes_it_when_it_is_closed(
-    place: Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(indexer_module, "_CLOSING", 60)  # a slow machine takes longer than the end of a process waits
+def test_closing_an_indexer_indexes_the_ended_runs(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(indexer_module, "_CLOSING", 60)  # for slow machines
     store = place.open()
     indexer = Indexer(store)
     for number in range(50):
@@ -155,14 +141,14 @@ def test_an_indexer_takes_what_has_ended_and_finishes_it_when_it_is_closed(
     assert len(ids(store, text="answer")) == 50
 
 
-def test_runs_are_filtered_by_what_they_are(place: Place) -> None:
+def test_runs_are_filtered_by_their_fields(place: Place) -> None:
     store = place.open()
     a = replace(line("a"), model="local")
     b = replace(line("b"), model="openai/large", tags=("to review", "x"), skills=("one", "two"), cost_usd=2.0,
                 started="2026-02-10T00:00:00.000000Z", note="n")  # fmt: skip
     c = replace(line("c", "failed"), code="BUDGET_SPENT", seconds=100.0, started="2026-03-10T00:00:00.000000Z")
     store.append([], {"a": a, "b": b, "c": c})
-    wanted: list[tuple[dict[str, object], list[str]]] = [
+    expected: list[tuple[dict[str, object], list[str]]] = [
         ({"tag": "to review"}, ["b"]),
         ({"tag": "to"}, []),
         ({"skill": "two"}, ["b"]),
@@ -180,7 +166,7 @@ def test_runs_are_filtered_by_what_they_are(place: Place) -> None:
         ({"status": ("failed",), "min_cost": 0.1, "text": "goal"}, ["c"]),
         ({"tag": "', '"}, []),
     ]
-    assert [(one, ids(store, **one)) for one, _ in wanted] == wanted
+    assert [(conditions, ids(store, **conditions)) for conditions, _ in expected] == expected
     assert store.find("b") == b
 
 
@@ -199,5 +185,8 @@ def test_runs_are_counted_by_day_status_cause_and_skills(place: Place) -> None:
         ("interrupted", None): 1,
     }
     assert {count.key: count.runs for count in store.counts("tags", "2026")} == {("t",): 2, ("",): 1}
+    assert {count.key: count.runs for count in store.counts("skills", "2026")} == {
+        ("stock-taking idle-one", "stock-taking"): 3
+    }
     assert sorted(store.times("2026")) == [("2026-01-01", 1.0), ("2026-01-01", 1.0)]
     assert not list(store.counts("day", "2027"))

@@ -44,7 +44,7 @@ STEPS = (
             batch_goal TEXT,
             conversation TEXT,
             model TEXT,
-            tokens BIGINT,
+            tokens BIGINT NOT NULL DEFAULT 0,
             code TEXT,
             tags TEXT NOT NULL DEFAULT '',
             note TEXT NOT NULL DEFAULT '',

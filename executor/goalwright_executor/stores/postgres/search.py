@@ -20,10 +20,7 @@ if TYPE_CHECKING:
 _MAX_POSITIONS = 255
 _LAST_POSITION = 16_383
 _LAST = "(SELECT max(seq) FROM events e WHERE e.run = r.id)"
-_MARK = (
-    "UPDATE runs r SET indexed = 1, skills_used = %s, model = coalesce(%s, model), code = %s, "  # noqa: S608 - no input
-    f"tokens = coalesce(%s, tokens) WHERE run_id = %s AND {_LAST} = %s RETURNING id"
-)
+_MARK = f"UPDATE runs r SET indexed = 1, skills_used = %s WHERE run_id = %s AND {_LAST} = %s RETURNING id"  # noqa: S608 - no input
 _WORDS = (
     "INSERT INTO run_words (run, words) VALUES (%s, %s::tsvector) "
     "ON CONFLICT (run) DO UPDATE SET words = excluded.words"
@@ -43,8 +40,8 @@ def unindexed(connection: Connection, most: int, run_ids: Collection[str]) -> li
 def write(connection: Connection, runs: Sequence[RunIndex]) -> None:
     """Index runs, except those that changed since they were read."""
     for run in sorted(runs, key=lambda run: run.run_id):  # a common lock order prevents deadlocks
-        values = (" ".join(run.skills_used), run.model, run.code, run.tokens, run.run_id, run.last)
-        updated = connection.execute(_MARK, [clean(value) for value in values]).fetchone()
+        values = (clean(" ".join(run.skills_used)), run.run_id, run.last)
+        updated = connection.execute(_MARK, values).fetchone()
         if updated is not None:
             connection.execute(_WORDS, (updated[0], vector(run.words)))
 

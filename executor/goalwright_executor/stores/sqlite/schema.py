@@ -33,7 +33,7 @@ _TABLES = f"""
         batch_goal TEXT,
         conversation TEXT,
         model TEXT,
-        tokens INTEGER,
+        tokens INTEGER NOT NULL DEFAULT 0,
         code TEXT,
         tags TEXT NOT NULL DEFAULT '',
         note TEXT NOT NULL DEFAULT '',

@@ -56,12 +56,8 @@ def write(connection: sqlite3.Connection, runs: Sequence[RunIndex]) -> None:
     has_words = make_table(connection)
     for run in runs:
         updated = connection.execute(
-            f"UPDATE runs SET indexed = 1, skills_used = ?, model = coalesce(?, model), code = ?, "  # noqa: S608 - no input
-            f"tokens = coalesce(?, tokens) WHERE run_id = ? AND {_LAST} = ? RETURNING id",
-            [
-                clean(value)
-                for value in (" ".join(run.skills_used), run.model, run.code, run.tokens, run.run_id, run.last)
-            ],
+            f"UPDATE runs SET indexed = 1, skills_used = ? WHERE run_id = ? AND {_LAST} = ? RETURNING id",  # noqa: S608 - no input
+            (clean(" ".join(run.skills_used)), run.run_id, run.last),
         ).fetchone()
         if updated is not None and has_words:
             connection.execute("INSERT OR REPLACE INTO run_words (rowid, words) VALUES (?, ?)", (updated[0], run.words))
