@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 # The tool list of UltraTool alone has 14,000 tokens.
 _CONTEXT = 20_480
 _MOST_TOKENS = 1_000
-# The model that kept answers are of, unless they were just made.
+# The model of the kept answers.
 _MODEL = "qwen2.5-coder-1.5b"
 
 
 def main() -> int:
-    """Measure the sets that are there, and print a row for each side."""
+    """Measure the available sets and print a row for each side."""
     given = _parser().parse_args()
     try:
         with ExitStack() as stack:
@@ -72,7 +72,7 @@ async def _sides(
 
 
 def _model(given: argparse.Namespace, stack: ExitStack) -> tuple[KeptAnswers, Profile]:
-    """The model that is asked, or the answers that are kept, and the profile of small models."""
+    """Return the model or its kept answers, and the profile of small models."""
     if given.gguf is not None:
         return KeptAnswers(BulkModel(given.gguf, _MOST_TOKENS), given.answers), fitting("small", given.gguf.stem)
     if given.answers is not None and given.answers.exists():

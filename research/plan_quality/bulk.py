@@ -1,6 +1,6 @@
-"""The weights of a GGUF file in transformers: all requests at hand are answered together, on an accelerator.
+"""Runs the weights of a GGUF file in transformers and answers pending requests in batches, on an accelerator.
 
-Needs torch, transformers, gguf and llguidance, none of which goalwright installs.
+Needs torch, transformers, gguf and llguidance.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from goalwright_planner.model import Message
 
-# Requests that come within so many seconds of each other are answered together.
+# Requests within this many seconds of each other share a batch.
 _PAUSE = 1.0
-# Of a batch: sequences, and tokens that they keep beside the beginning that all share.
+# Limits of a batch: sequences, and cached tokens beyond the shared prefix.
 _MOST_AT_ONCE = 512
 _MOST_KEPT = 1_200_000
 
@@ -34,7 +34,7 @@ class _Waiting:
 
 
 class BulkModel:
-    """A model that collects requests until no more come, then answers them in a few batches, greedily."""
+    """A model that collects requests and answers them greedily in batches."""
 
     def __init__(self, gguf: Path, most_tokens: int) -> None:
         import torch
@@ -49,7 +49,7 @@ class BulkModel:
         self._tokenizer: Any = AutoTokenizer.from_pretrained(gguf.parent, gguf_file=gguf.name)
         loaded: Any = AutoModelForCausalLM.from_pretrained(gguf.parent, gguf_file=gguf.name, dtype=torch.bfloat16)
         model = loaded.to(device).eval()
-        # A chat ends with another token than a text does; a grammar knows only the latter.
+        # A chat ends with another token than a text, and grammars only know the latter.
         ends = sorted({model.config.eos_token_id, self._tokenizer.eos_token_id})
         self._decoder = BatchDecoder(model, ends, most_tokens)
         self._grammars = Grammars
@@ -63,7 +63,7 @@ class BulkModel:
         return self._file.stem
 
     async def answer(self, messages: Sequence[Message], schema: Mapping[str, Any] | None = None) -> Reply:
-        """The answer to some messages, once the batch is done that they are part of."""
+        """Answer messages as part of a batch."""
         turns = [{"role": one.role, "content": one.content} for one in messages]
         text = self._tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
         tokens = self._tokenizer(text, add_special_tokens=False)["input_ids"]
@@ -106,7 +106,7 @@ class BulkModel:
 
 
 def _shared(batch: Sequence[_Waiting]) -> int:
-    """How many tokens all prompts of a sorted batch begin with; at least one is left to read."""
+    """Return the length of the common prefix of a sorted batch, leaving at least one token to read."""
     first, last = batch[0].tokens, batch[-1].tokens
     shortest = min(len(one.tokens) for one in batch) - 1
     return next((place for place in range(shortest) if first[place] != last[place]), shortest)

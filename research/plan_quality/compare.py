@@ -1,4 +1,4 @@
-"""Both sides of one set: the same goals and the same model, by goalwright's planner and by the set's own prompt."""
+"""Measures both sides of a set: goalwright's planner and the set's own prompt."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Side:
-    """What one side came to: each goal's figures, the tokens, and how its answers were read."""
+    """The figures of one side: each goal's scores, the tokens, and how answers were read."""
 
     figures: list[tuple[float, ...]] = field(default_factory=list)
     usage: Usage = field(default_factory=Usage)
@@ -32,17 +32,17 @@ class Side:
     by_rule: int = 0
 
     def mean(self, measure: int) -> float:
-        """The mean of a figure."""
+        """Return the mean of a figure."""
         values = [row[measure] for row in self.figures]
         return sum(values) / len(values) if values else 0.0
 
     def range(self, measure: int) -> tuple[float, float]:
-        """The 95 % interval of that mean."""
+        """Return the 95 % interval of the mean."""
         return interval([row[measure] for row in self.figures])
 
 
 async def by_published(goal_set: GoalSet, goals: Sequence[PlanGoal], model: KeptAnswers) -> Side:
-    """The set's own prompt, asked once; an answer that cannot be read counts as 0."""
+    """Measure the set's own prompt, asked once; an unreadable answer counts as 0."""
     side, before = Side(), model.usage
     replies = await asyncio.gather(*(model.answer(goal.published) for goal in goals))
     side.usage = _since(before, model.usage)
@@ -57,7 +57,7 @@ async def by_published(goal_set: GoalSet, goals: Sequence[PlanGoal], model: Kept
 
 
 async def by_goalwright(goal_set: GoalSet, goals: Sequence[PlanGoal], model: KeptAnswers, profile: Profile) -> Side:
-    """goalwright's planner, with all that it asks again; a goal without a plan counts as 0."""
+    """Measure goalwright's planner, including repeated requests; a goal without a plan counts as 0."""
     side, before = Side(), model.usage
     with GoalwrightPlans(model, profile) as planner:
         plans = await asyncio.gather(*map(planner.plan, goals))

@@ -1,4 +1,4 @@
-"""Greedy answers to many prompts at once; the beginning that all of them share is read once and kept once."""
+"""Decodes many prompts greedily; their common prefix is read and cached once."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from transformers import DynamicCache
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-# Numbers of attention that are worked out at a time while prompts are read.
+# Attention values computed at a time while prompts are read.
 _SCORES = 1_500_000_000
-# Steps after which the sequences that ended are dropped, if they are half of all.
+# Steps between drops of finished sequences, if these are half of all.
 _DROP_AFTER = 16
 
 
 class Choice(Protocol):
-    """What has a say in which token comes next: a grammar, or chance."""
+    """A constraint on the next token, such as a grammar."""
 
     def restrict(self, scores: Any, rows: Sequence[int]) -> None:
-        """Change the scores of these sequences' next tokens, the best of which are taken."""
+        """Change the scores of the next tokens."""
 
     def take(self, row: int, token: int) -> None:
-        """Hear of a token that was taken."""
+        """Record a chosen token."""
 
 
 @dataclass(slots=True)
 class _Kept:
-    """The keys and values of each layer: of the shared beginning, and of each sequence's own tokens, padded before."""
+    """The keys and values of each layer: the shared prefix, and each sequence's own tokens, left-padded."""
 
     shared: list[tuple[Any, Any]]
     own: list[tuple[Any, Any]]
@@ -38,7 +38,7 @@ class _Kept:
 
 @dataclass(slots=True)
 class BatchDecoder:
-    """Runs the layers of a Llama-like model of transformers with a cache of our own."""
+    """Runs the layers of a Llama-like transformers model with its own cache."""
 
     model: Any
     ends: Sequence[int]
@@ -51,7 +51,7 @@ class BatchDecoder:
         self._groups = (kept, heads // kept, getattr(config, "head_dim", None) or config.hidden_size // heads)
 
     def decode(self, prompts: Sequence[Sequence[int]], shared: int, choice: Choice) -> list[list[int]]:
-        """The tokens of each answer, without the one that ends it, or as many as there may be."""
+        """Return the tokens of each answer, up to the limit and without the end token."""
         with torch.inference_mode():
             return self._decode(prompts, shared, choice)
 
@@ -88,9 +88,9 @@ class BatchDecoder:
         return answers
 
     def _step(self, kept: _Kept, shared: int, at: int) -> Callable[[Any], Any]:
-        """Reads one more token of each sequence, from this place on; recorded once as a graph where there is CUDA.
+        """Return a function that reads one more token per sequence; with CUDA it is recorded once as a graph.
 
-        A graph always works on all the room there is, so places that are not written yet must hold numbers.
+        A graph works on the whole buffer, so unwritten positions must hold finite numbers.
         """
         place = torch.tensor([at], device=self.model.device)
         if self.model.device.type != "cuda":
@@ -108,7 +108,7 @@ class BatchDecoder:
         graph = torch.cuda.CUDAGraph()
         aside = torch.cuda.Stream()
         aside.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(aside):  # what is made at the first call, such as workspaces, is no part of the graph
+        with torch.cuda.stream(aside):  # allocations of the first call are not part of the graph
             for _ in range(2):
                 self._forward(given, kept, shared, place)
         torch.cuda.current_stream().wait_stream(aside)
@@ -134,11 +134,11 @@ class BatchDecoder:
         heads, _, size = self._groups
         shape = (rows, heads, read + self.most_tokens, size)
         options = {"device": self.model.device, "dtype": self.model.dtype}
-        # Places that are not written yet count for nothing, but only where they hold numbers.
+        # Unwritten positions are masked, but must hold finite numbers.
         return [(torch.zeros(shape, **options), torch.zeros(shape, **options)) for _ in self.model.model.layers]
 
     def _read(self, rows: Any, kept: _Kept, shared: int) -> Any:
-        """Reads the prompts, some at a time, and gives the scores of what comes next."""
+        """Read the prompts in chunks and return the scores of the next tokens."""
         count, length = rows.shape
         at_once = max(1, _SCORES // (length * (shared + length) * self._groups[0] * self._groups[1]))
         places = torch.arange(length, device=rows.device)
@@ -150,7 +150,7 @@ class BatchDecoder:
         return torch.cat(found)
 
     def _forward(self, tokens: Any, kept: _Kept, shared: int, places: Any) -> Any:
-        """The scores of the token after the last of each row; `places` are those of the tokens in the room."""
+        """Return the scores after the last token of each row; `places` are positions in the buffer."""
         model = self.model.model
         columns = torch.arange(kept.own[0][0].shape[2], device=tokens.device)
         seen = (columns[None, None, :] >= kept.padding[:, None, None]) & (columns[None, :] <= places[:, None])[None]
@@ -191,7 +191,7 @@ class BatchDecoder:
 
 
 def _turned(vectors: Any, turns: Any) -> Any:
-    """The vectors, turned by their places."""
+    """Apply rotary embeddings."""
     cos, sin = (turn[:, None] for turn in turns)
     half = vectors.shape[-1] // 2
     swapped = torch.cat([-vectors[..., half:], vectors[..., :half]], dim=-1)

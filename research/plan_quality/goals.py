@@ -1,4 +1,4 @@
-"""What every set has in common: goals with gold graphs, and how graphs are compared."""
+"""Goals with gold graphs, and how graphs are compared."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HALVES = ("tune", "report")
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """A plan reduced to what is compared: its nodes in order, and the edges between them by position."""
+    """The nodes of a plan in order, and its edges by position."""
 
     nodes: tuple[str, ...]
     edges: frozenset[tuple[int, int]]
@@ -28,9 +28,9 @@ class Graph:
 
 @dataclass(frozen=True, slots=True)
 class PlanGoal:
-    """A goal of a set, with the skills and tools that it is given, and the set's own prompt for it.
+    """A goal of a set, with its skills, its tools and the set's own prompt.
 
-    `gold` is what the set scores a plan against, in a form of its own.
+    `gold` is the reference in the set's own form.
     """
 
     id: str
@@ -42,12 +42,12 @@ class PlanGoal:
 
     @property
     def half(self) -> str:
-        """The half that prompts are tuned on, or the one that is reported."""
+        """Return the half of a goal: tuned on, or reported."""
         return HALVES[hashlib.sha256(self.id.encode()).digest()[0] % 2]
 
 
 class GoalSet(Protocol):
-    """A public set of goals with gold plans; its figures are each from 0 to 1."""
+    """A public set of goals with gold plans, scored from 0 to 1."""
 
     @property
     def name(self) -> str:
@@ -55,37 +55,37 @@ class GoalSet(Protocol):
 
     @property
     def measures(self) -> tuple[str, ...]:
-        """The names of its figures."""
+        """The names of the figures."""
 
     def read(self, folder: Path) -> list[PlanGoal]:
-        """The goals in a checkout of the set's repository."""
+        """Read the goals from a checkout."""
 
     def of_plan(self, plan: Plan, goal: PlanGoal) -> Any:
-        """What is scored of a plan of goalwright's."""
+        """Convert one of goalwright's plans to the scored form."""
 
     def of_answer(self, text: str, goal: PlanGoal) -> Any:
-        """What is scored of an answer to the set's own prompt; raises ValueError if it cannot be read."""
+        """Convert an answer to the set's own prompt; raise ValueError if it is unreadable."""
 
     def score(self, made: Any, goal: PlanGoal) -> tuple[float, ...]:
-        """The figures of one plan."""
+        """Score one plan."""
 
 
 def sample(goals: Sequence[PlanGoal], most: int, half: str) -> list[PlanGoal]:
-    """At most so many goals of a half, the same ones each time."""
+    """Return a deterministic sample of a half."""
     chosen = [goal for goal in goals if goal.half == half]
     random.Random(2026).shuffle(chosen)
     return chosen[:most]
 
 
 def f1(made: Iterable[Hashable], gold: Iterable[Hashable]) -> float:
-    """The harmonic mean of precision and recall, counting equal things as often as they occur."""
+    """Return the F1 of two multisets."""
     ours, theirs = Counter(made), Counter(gold)
     shared = (ours & theirs).total()
     return 2 * shared / (ours.total() + theirs.total()) if shared else float(not ours and not theirs)
 
 
 def interval(values: Sequence[float], draws: int = 2_000) -> tuple[float, float]:
-    """The 95 % interval of a mean, by a seeded bootstrap."""
+    """Return the 95 % interval of a mean, by a seeded bootstrap."""
     if len(values) < 2:
         return (values[0], values[0]) if values else (0.0, 0.0)
     dice = random.Random(2026)

@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from goalwright.runs.goal import Goal
 from goalwright.settings.paths import Paths
 from goalwright.settings.settings import Settings
 from goalwright.workspace.tool_choice import fitting_tools
@@ -40,7 +39,7 @@ DATE = "2026-11-16"
 
 @dataclass(slots=True)
 class Planned:
-    """A goal's plan, or none, and how it came about."""
+    """A goal's plan, if any, and how it was made."""
 
     plan: Plan | None = None
     refused: int = 0
@@ -50,7 +49,7 @@ class Planned:
 
 @dataclass(slots=True)
 class GoalwrightPlans:
-    """Plans goals with one model; sets of skills are written to a folder once."""
+    """Plans goals with one model; each set of skills is written to a folder once."""
 
     model: Model
     profile: Profile
@@ -65,7 +64,7 @@ class GoalwrightPlans:
         self._stack.close()
 
     async def plan(self, goal: PlanGoal) -> Planned:
-        """The plan for a goal, after as many answers as goalwright asks for."""
+        """Plan a goal."""
         planned = Planned()
 
         def record(event: Event) -> Event:
@@ -81,7 +80,7 @@ class GoalwrightPlans:
         return planned
 
     def brief(self, goal: PlanGoal) -> Brief:
-        """What the decomposer is given."""
+        """Return the brief for the decomposer."""
         if goal.tools:
             known = Known((), {name: tool["parameters"] for name, tool in goal.tools.items()})
             offered = [ToolSpec(name, tool["description"], tool["parameters"]) for name, tool in goal.tools.items()]
@@ -96,7 +95,7 @@ class GoalwrightPlans:
         catalogue = workspace.catalogue(workspace.skills.request(goal.text))
         return Brief(
             goal=goal.text,
-            skills=catalogue.skill_listing.replace(f"{workspace.paths.workspace}/", ""),  # the same words in every run
+            skills=catalogue.skill_listing.replace(f"{workspace.paths.workspace}/", ""),  # the same text in every run
             tools="",
             date=DATE,
             known=Known(tuple(goal.skills)),
@@ -118,7 +117,7 @@ class GoalwrightPlans:
 
 
 def _bundled() -> tuple[str, ...]:
-    """goalwright's own skills: a set's plans can use none of them."""
+    """Return the names of the skills that ship, which the sets do not use."""
     return tuple(sorted(folder.name for folder in LIBRARY.iterdir() if folder.is_dir()))
 
 

@@ -1,4 +1,4 @@
-"""Grammars of JSON schemas, by llguidance: a sequence can only take tokens that its schema allows."""
+"""Grammars of JSON schemas with llguidance, which restrict the next tokens of a sequence."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class _Vocabulary:
-    """The tokens of a byte-level tokenizer as bytes, in the form that llguidance asks for."""
+    """The tokens of a byte-level tokenizer as bytes, as llguidance expects them."""
 
     def __init__(self, tokenizer: Any, size: int) -> None:
         bytes_of = {letter: byte for byte, letter in _letters().items()}
@@ -34,12 +34,12 @@ class _Vocabulary:
 
 
 def grammar_tokens(tokenizer: Any, size: int) -> Any:
-    """The tokens that grammars are made of."""
+    """Return the tokens for grammars."""
     return llguidance.LLTokenizer(llguidance.TokenizerWrapper(_Vocabulary(tokenizer, size)), n_vocab=size)
 
 
 class Grammars:
-    """One grammar for each sequence that has a schema; the others may take any token."""
+    """The grammars of sequences with a schema; other sequences are not restricted."""
 
     def __init__(self, schemas: Sequence[Mapping[str, Any] | None], tokens: Any) -> None:
         self._matchers: dict[int, Any] = {}
@@ -57,7 +57,7 @@ class Grammars:
         self._threads = llguidance.LLExecutor(num_threads=os.cpu_count() or 1)
 
     def restrict(self, scores: Any, rows: Sequence[int]) -> None:
-        """Rules out, in the scores of these sequences, the tokens that are not allowed next."""
+        """Mask the tokens that are not allowed next."""
         places = [place for place, row in enumerate(rows) if row in self._matchers]
         if not places:
             return
@@ -69,7 +69,7 @@ class Grammars:
         scores[places] = some
 
     def take(self, row: int, token: int) -> None:
-        """A sequence took a token."""
+        """Advance the grammar of a sequence."""
         if row in self._matchers:
             self._matchers[row].consume_token(token)
 
@@ -84,7 +84,7 @@ def _bytes(name: str, bytes_of: Mapping[str, int]) -> bytes:
 
 
 def _letters() -> dict[int, str]:
-    """The letter that byte-level tokenizers write for each byte: itself where it can be seen, else one from 256 on."""
+    """Return the letter of each byte in byte-level tokenizers: itself if printable, else from 256."""
     seen = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
     unseen = [byte for byte in range(256) if byte not in seen]
     return {byte: chr(byte) for byte in seen} | {byte: chr(256 + place) for place, byte in enumerate(unseen)}

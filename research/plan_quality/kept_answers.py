@@ -1,4 +1,4 @@
-"""Answers that are kept in a file: goals are scored again, or elsewhere, without the model."""
+"""Keeps answers in a file, so that goals can be scored again without the model."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class KeptAnswers:
-    """A model whose answers are kept, one JSON line for each request; without one, only what is kept is answered."""
+    """A model with a cache of answers, one JSON line per request; without a model only cached requests are answered."""
 
     def __init__(self, model: Answering | None = None, file: Path | None = None) -> None:
         self._model = model
@@ -33,11 +33,11 @@ class KeptAnswers:
         return self._model.name if self._model is not None else "kept answers"
 
     async def complete(self, request: Request) -> Reply:
-        """The answer to a request of the planner."""
+        """Answer a request of the planner."""
         return await self.answer(request.messages, request.schema)
 
     async def answer(self, messages: Sequence[Message], schema: Mapping[str, Any] | None = None) -> Reply:
-        """The answer to some messages, kept or new."""
+        """Return the cached or a new answer."""
         asked = json.dumps([[[one.role, one.content] for one in messages], schema])
         key = hashlib.sha256(asked.encode()).hexdigest()
         row = self._kept.get(key)

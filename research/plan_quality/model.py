@@ -1,4 +1,4 @@
-"""The model that answers both sides: greedy, with the tokens that it used."""
+"""The port of the models that answer both sides."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 
 
 class Answering(Protocol):
-    """Answers messages; how many at once is its own affair."""
+    """Answers messages, possibly in batches."""
 
     @property
     def name(self) -> str:
         """The model's name."""
 
     async def answer(self, messages: Sequence[Message], schema: Mapping[str, Any] | None = None) -> Reply:
-        """The answer; it has the form of the schema, if one is given."""
+        """Return an answer that follows the schema, if given."""

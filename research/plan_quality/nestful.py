@@ -1,6 +1,6 @@
 """NESTFUL (IBM/NESTFUL): calls of tools whose arguments refer to earlier results.
 
-The repository publishes no prompt, so the peer's is the plain one below, with the set's own form of an answer.
+The repository publishes no prompt, so the peer uses the plain prompt below and the set's own answer format.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ Request: {goal}"""
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """The calls of a plan: tools by name, their arguments, and which call's result stands in which argument."""
+    """The calls of a plan: tools, arguments, and references to earlier results."""
 
     names: tuple[str, ...]
     arguments: tuple[tuple[str, str], ...]
@@ -52,26 +52,26 @@ class Calls:
 
 @dataclass(frozen=True, slots=True)
 class Nestful:
-    """The three parts as one; each goal is offered its own tools and others, ten in all."""
+    """The three parts as one set; each goal is offered ten tools, including its own."""
 
     name: str = "nestful"
     measures: tuple[str, ...] = ("call F1", "argument F1", "reference F1")
 
     def read(self, folder: Path) -> list[PlanGoal]:
-        """The goals."""
+        """Read the goals."""
         return [goal for part in _PARTS for goal in _goals(folder / "data", part)]
 
     def of_plan(self, plan: Plan, goal: PlanGoal) -> Calls:
-        """The tool tasks of a plan."""
+        """Return the tool tasks of a plan."""
         rows = [(task.id, task.name or "", task.arguments) for task in plan.tasks if task.action_type == "tool"]
         return _calls(rows, _OURS)
 
     def of_answer(self, text: str, goal: PlanGoal) -> Calls:
-        """The calls of an answer."""
+        """Return the calls of an answer."""
         return _listed(json.loads(text[text.index("[") : text.rindex("]") + 1]))
 
     def score(self, made: Calls, goal: PlanGoal) -> tuple[float, ...]:
-        """F1 of the tools, of their arguments' names, and of what refers to an earlier result."""
+        """Return the F1 of tools, of argument names and of references to earlier results."""
         gold: Calls = goal.gold
         return f1(made.names, gold.names), f1(made.arguments, gold.arguments), f1(made.links, gold.links)
 

@@ -24,7 +24,7 @@ _RULE = re.compile(r"(\bN\d+(?:\s*\+\s*N\d+)*)\s*->\s*(N\d+(?:\s*\+\s*N\d+)*)")
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One rule that is applied, after other steps."""
+    """The application of a rule after other steps."""
 
     source: frozenset[str]
     target: frozenset[str]
@@ -33,13 +33,13 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class PlanOverGraph:
-    """All sizes of the abstract tasks as one."""
+    """The abstract tasks of all sizes as one set."""
 
     name: str = "plan_over_graph"
     measures: tuple[str, ...] = ("reaches the target", "optimum over makespan")
 
     def read(self, folder: Path) -> list[PlanGoal]:
-        """The goals; those whose file is not there are left out."""
+        """Read the goals whose files exist."""
         template = _template(folder)
         return [
             PlanGoal(f"{file.stem}-{row['id']}", _text(row["question"]), row, _published(template, row["question"]))
@@ -49,7 +49,7 @@ class PlanOverGraph:
         ]
 
     def of_plan(self, plan: Plan, goal: PlanGoal) -> list[Step]:
-        """The rules that a plan's tasks name: the first of each."""
+        """Return the first rule named by each task."""
         places = {task.id: place for place, task in enumerate(plan.tasks)}
         steps = []
         for task in plan.tasks:
@@ -59,7 +59,7 @@ class PlanOverGraph:
         return steps
 
     def of_answer(self, text: str, goal: PlanGoal) -> list[Step]:
-        """The subtasks of an answer."""
+        """Return the subtasks of an answer."""
         rows = json.loads(text[text.index("[") : text.rindex("]") + 1])
         places = {row["name"]: place for place, row in enumerate(rows)}
         return [
@@ -68,14 +68,14 @@ class PlanOverGraph:
         ]
 
     def score(self, made: Sequence[Step], goal: PlanGoal) -> tuple[float, ...]:
-        """Whether every step can be done and the target is reached; and how near to the shortest time."""
+        """Return whether the steps reach the target, and the optimum over their makespan."""
         taken = makespan(made, goal.gold["question"])
         optimum = shortest(goal.gold["question"])
         return float(taken is not None), optimum / taken if taken else 0.0
 
 
 def makespan(steps: Sequence[Step], question: dict[str, Any]) -> float | None:
-    """When the target is reached, if each step is a rule and has its sources by those that it waits for."""
+    """Return the time at which the target is reached, if every step is a rule whose sources its dependencies provide."""
     rules = {(_names(rule["source"]), _names(rule["target"])): rule["time"] for rule in question["rules"]}
     ends: dict[int, float] = {}
     had: dict[int, frozenset[str]] = {}
@@ -93,7 +93,7 @@ def makespan(steps: Sequence[Step], question: dict[str, Any]) -> float | None:
 
 
 def shortest(question: dict[str, Any]) -> float:
-    """The shortest time in which the target can be reached."""
+    """Return the shortest time to reach the target."""
     known = dict.fromkeys(question["initial_source"], 0.0)
     changed = True
     while changed:

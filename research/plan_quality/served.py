@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
     from goalwright.models.local.serving.endpoint import Endpoint
 
-# Seconds for a request, on a machine that others use too.
+# Seconds; long, because other programs may use the machine too.
 _PATIENCE = 3600.0
 
 
 class ServedModel:
-    """The model of a running server; a schema is enforced while it writes."""
+    """The model of a running server, which enforces schemas."""
 
     def __init__(self, endpoint: Endpoint, most_tokens: int) -> None:
         self._endpoint = endpoint
@@ -31,7 +31,7 @@ class ServedModel:
         return self._endpoint.alias
 
     async def answer(self, messages: Sequence[Message], schema: Mapping[str, Any] | None = None) -> Reply:
-        """The answer to some messages."""
+        """Answer messages."""
         async with self._turn:
             return await asyncio.to_thread(self._answer, messages, schema)
 

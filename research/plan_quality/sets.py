@@ -1,4 +1,4 @@
-"""The sets that plans are measured on, and where each lies in a folder of checkouts."""
+"""The sets and their folders in a folder of checkouts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FOLDERS = {
 
 
 def goal_set(name: str) -> GoalSet:
-    """The set of that name."""
+    """Return a set by name."""
     if name in ("ultratool", "tmdb"):
         return TaskBench(name)
     if name == "worfbench":

@@ -1,4 +1,4 @@
-"""UltraTool and TMDB in TaskBench's form (WxxShirley/GNN4TaskPlan): which tools, in which order."""
+"""UltraTool and TMDB in TaskBench's format (WxxShirley/GNN4TaskPlan): tools and their order."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class TaskBench:
     measures: tuple[str, ...] = ("n-F1", "l-F1")
 
     def read(self, folder: Path) -> list[PlanGoal]:
-        """The goals of the test split, without the one that the prompt shows as an example."""
+        """Read the goals of the test split, without the example of the prompt."""
         data = folder / "data" / self.name
         tools = json.loads((data / "tool_desc.json").read_text(encoding="utf-8"))["nodes"]
         rows = [json.loads(line) for line in (data / "data.json").read_text(encoding="utf-8").splitlines()]
@@ -44,14 +44,14 @@ class TaskBench:
         ]
 
     def of_plan(self, plan: Plan, goal: PlanGoal) -> Graph:
-        """The skills of a plan's tasks, and the dependencies between those."""
+        """Return the skills of a plan and their dependencies."""
         used = [task for task in plan.tasks if task.name in goal.skills]
         places = {task.id: place for place, task in enumerate(used)}
         edges = {(places[before], places[task.id]) for task in used for before in task.depends_on if before in places}
         return Graph(tuple(task.name or "" for task in used), frozenset(edges))
 
     def of_answer(self, text: str, goal: PlanGoal) -> Graph:
-        """The tools and links of an answer."""
+        """Return the tools and links of an answer."""
         document = json.loads(text[text.index("{") : text.rindex("}") + 1])
         nodes = tuple(skill_name(str(row["task"])) for row in document["task_nodes"])
         places = {node: place for place, node in enumerate(nodes)}
@@ -59,13 +59,13 @@ class TaskBench:
         return Graph(nodes, frozenset((places[a], places[b]) for a, b in links if a in places and b in places))
 
     def score(self, made: Graph, goal: PlanGoal) -> tuple[float, ...]:
-        """F1 of the tools, and of the pairs of tools that follow each other."""
+        """Return the F1 of tools and of links."""
         return f1(made.nodes, goal.gold.nodes), f1(_links(made), _links(goal.gold))
 
 
 @dataclass(frozen=True, slots=True)
 class _Prompt:
-    """The prompt that the repository publishes, read from its program."""
+    """The published prompt, read from the repository's source."""
 
     tools: str
     request: str
@@ -92,7 +92,7 @@ class _Prompt:
 
 
 def skill_name(tool: str) -> str:
-    """The name of the skill that stands for a tool: `GetMovieCredit` is `get-movie-credit`."""
+    """Return the skill name of a tool, such as `get-movie-credit` for `GetMovieCredit`."""
     words = _NEW_WORD.sub("-", tool).lower()
     return re.sub(r"[^a-z0-9]+", "-", words).strip("-")[:64].strip("-")
 

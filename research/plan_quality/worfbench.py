@@ -38,7 +38,7 @@ class WorFBench:
     measures: tuple[str, ...] = ("chain F1", "graph F1", "graph F1 as published")
 
     def read(self, folder: Path) -> list[PlanGoal]:
-        """The goals, each with the set's system prompt and its two examples."""
+        """Read the goals with the set's system prompt and two examples."""
         examples = _examples(folder)
         return [
             PlanGoal(f"{place.parent.name}-{number}", _plain(row), _read(row["conversations"][-1]["content"]), prompt)
@@ -48,22 +48,22 @@ class WorFBench:
         ]
 
     def of_plan(self, plan: Plan, goal: PlanGoal) -> Graph:
-        """The instructions of a plan's tasks, and their dependencies."""
+        """Return the instructions of a plan and their dependencies."""
         places = {task.id: place for place, task in enumerate(plan.tasks)}
         edges = {(places[before], places[task.id]) for task in plan.tasks for before in task.depends_on}
         return Graph(tuple(task.instruction or task.title for task in plan.tasks), frozenset(edges))
 
     def of_answer(self, text: str, goal: PlanGoal) -> Graph:
-        """The subtasks and edges of an answer in the set's own form."""
+        """Return the subtasks and edges of an answer."""
         if "Node" not in text or not _EDGE.search(text):
             raise ValueError("no nodes and edges")
         return _read(text)
 
     def score(self, made: Graph, goal: PlanGoal) -> tuple[float, ...]:
-        """F1 of the longest chain in order; of the largest connected part of shared edges; and that by raw numbers.
+        """Return the F1 of the longest chain, of the largest shared component, and of the latter as published.
 
-        The set compares the numbers of edges without mapping their ends, so its own figure depends on the order in
-        which subtasks are written.
+        The published figure compares edges by number without mapping their ends, so it depends on the order of the
+        subtasks.
         """
         gold: Graph = goal.gold
         if not made.nodes or not gold.nodes:
@@ -107,7 +107,7 @@ def _read(text: str) -> Graph:
 
 
 def _orders(graph: Graph) -> list[tuple[int, ...]]:
-    """Orders in which the gold subtasks may be done: 20 at most, one for long graphs, as the set has it."""
+    """Return topological orders of the gold subtasks: at most 20, one for long graphs, as in the set."""
     whole = tuple(range(len(graph.nodes)))
     net: nx.DiGraph[int] = nx.DiGraph(list(graph.edges))
     net.add_nodes_from(whole)
@@ -117,7 +117,7 @@ def _orders(graph: Graph) -> list[tuple[int, ...]]:
 
 
 def _match(near: Sequence[Sequence[float]], made: int, gold: Sequence[int]) -> dict[int, int]:
-    """The best pairs of subtasks that mean the same, by the place of the gold one in its order."""
+    """Return the best matches of subtasks by meaning."""
     net: nx.Graph[tuple[str, int]] = nx.Graph()
     for a in range(made):
         for place, b in enumerate(gold):
@@ -141,7 +141,7 @@ def _chain(near: Sequence[Sequence[float]], order: Sequence[int], made: int) -> 
 
 
 def _largest(made: Graph, gold: Graph, match: dict[int, int], *, mapped: bool) -> float:
-    """F1 of the largest connected part that both graphs share."""
+    """Return the F1 of the largest component that both graphs share."""
     theirs = {(a, b) for a, b in gold.edges if a in match.values() and b in match.values()}
     ours = {(a, b) for a, b in made.edges if a in match and b in match}
     if mapped:

@@ -1,4 +1,4 @@
-"""All measurements, one after the other, and the bounds."""
+"""Runs all measurements and checks the bounds."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from selection_quality.corpus import Corpus, LabelledGoal
 
 SIZES = (200, 2_000, 9_000)
-# Of large sets of goals every fourth is measured in large pools: the figures differ by less than a point.
+# Measure every fourth goal of large sets in large pools; the figures differ by less than a point.
 SPARSE = 4
 
 
 @dataclass(slots=True)
 class Bench:
-    """One run: the corpus, the detectors by pool, and the figures that are out of their bounds."""
+    """The state of a run: the corpus, the detectors by pool, and missed bounds."""
 
     corpus: Corpus
     detector: str
@@ -37,18 +37,18 @@ class Bench:
     missed: list[str] = field(default_factory=list)
 
     def finder(self, pool: str) -> SkillDetector:
-        """The detector of a pool."""
+        """Return the detector of a pool."""
         if pool not in self.finders:
             self.finders[pool] = detector(self.detector)
         return self.finders[pool]
 
     def bound(self, what: str, *, ok: bool) -> None:
-        """Note a figure that is out of its bound."""
+        """Record a missed bound."""
         if not ok:
             self.missed.append(what)
 
     def own_pools(self) -> dict[str, list[ranks.Outcome]]:
-        """Each pool's goals among its own skills, then among those of all pools."""
+        """Measure each pool's goals among its own skills."""
         found, each = {}, []
         baselines: dict[str, list[ranks.Figures]] = {name: [] for name in self.baselines}
         for name in self.corpus.asked:
@@ -67,7 +67,7 @@ class Bench:
         return found
 
     def large_pools(self) -> None:
-        """The same goals among more and more skills, beside plain BM25."""
+        """Measure the goals in larger pools, beside plain BM25."""
         for size in SIZES:
             pool = self.corpus.large(size, self.more)
             finder, floor = detector(self.detector), ranks.PlainBM25(pool)
@@ -84,7 +84,7 @@ class Bench:
             self.bound(f"{size} skills: below BM25", ok=figures[0].first > figures[1].first)
 
     def no_skill(self, own: dict[str, list[ranks.Outcome]]) -> None:
-        """Related goals that need none, goals of other fields, and everyday ones."""
+        """Measure related and everyday goals that need no skill."""
         related = [goal for goal in self.corpus.goals if not goal.expected]
         if related:
             scores = [
@@ -101,7 +101,7 @@ class Bench:
             self.bound(f"{len(wrong)} everyday goals select in {name}", ok=len(wrong) <= 2)
 
     def several(self) -> None:
-        """Goals that need several skills, and for comparison goals that need one."""
+        """Measure goals for several skills and, for comparison, for one."""
         written = corpus.goals_of(corpus.DATA / "several_skills.jsonl")
         single = [goal for name in self.corpus.asked for goal in self.corpus.labelled(name)][::SPARSE]
         for what, goals in (("written", written), ("joined", corpus.joined(self.corpus)), ("for one skill", single)):
@@ -113,11 +113,11 @@ class Bench:
                 self.bound(f"{figures.selected:.2f} selected, {what}", ok=figures.selected < 4.5)
 
     def select(self, goal: LabelledGoal) -> set[str]:
-        """The names that a goal selects in its pool."""
+        """Return the skills that a goal selects in its pool."""
         return {one.name for one in self.finder(goal.pool).detect(goal.text, self.corpus.pools[goal.pool])}
 
     def reliability(self, own: dict[str, list[ranks.Outcome]], plot: Path | None) -> None:
-        """How often the first skill is right, by its score."""
+        """Measure how often the first skill is right, by its score."""
         curves = {name: reliability.bins([(one.score, one.place == 1) for one in found]) for name, found in own.items()}
         pool, finder = self.corpus.large(SIZES[1], self.more), detector(self.detector)
         goals = [goal for name in self.corpus.asked for goal in self.corpus.labelled(name)][::SPARSE]
@@ -130,7 +130,7 @@ class Bench:
 
 
 def main() -> None:
-    """Measure everything; exits 1 if a figure is out of its bound."""
+    """Measure everything; exit 1 if a figure is out of its bound."""
     parser = argparse.ArgumentParser(prog="python -m selection_quality")
     parser.add_argument("corpus", type=Path)
     parser.add_argument("name", nargs="?", default=DEFAULT, metavar="DETECTOR")
