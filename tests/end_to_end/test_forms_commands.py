@@ -62,7 +62,7 @@ def answering(delays: dict[int, float] | None = None) -> Script:
                 holds = "<result>\nGET /todos" in call.user
                 return json.dumps({"holds": holds, "why": "it has the path" if holds else "it lacks the path"})
             case _ if instruction(call) == "List them":
-                fits = "does not have the form" in call.user
+                fits = "does not fit the JSON Schema" in call.user
                 return json.dumps({"rows": [{"path": "/todos"}] if fits else []})
             case _:
                 return "GET /todos" if "it lacks the path" in call.user else "a list"

@@ -129,7 +129,7 @@ async def test_the_plan_is_asked_for_with_these_keys_and_refused_with_all_faults
     first, second = server.asked("decomposer")
     properties = first.body["response_format"]["json_schema"]["schema"]["properties"]["tasks"]["items"]["properties"]
     assert {"output_schema", "check", "model"} <= properties.keys()
-    assert '"output_schema": its form, where' in first.system
+    assert '"output_schema": its form, if later tasks' in first.system
     assert '- "model":' not in first.system, "there are no names to choose from"
     assert all(fault in second.user for fault in refused.faults)
 
@@ -396,7 +396,7 @@ async def test_tasks_and_checks_choose_models_by_name(workspace: Path, serve: Se
         ("checker", "b"): "openai/judge",
         ("synthesis", None): MODEL,
     }
-    assert '- "model": fast or strong, where' in server.asked("decomposer")[0].system
+    assert '- "model": fast or strong, if' in server.asked("decomposer")[0].system
 
 
 async def test_a_plan_may_name_a_model_over_its_skills_own(workspace: Path, serve: Serve) -> None:

@@ -52,7 +52,7 @@ async def test_the_planner_sees_it_and_the_trace_warns_once(workspace: Path) -> 
         assert (await runtime.run(GOAL, record=record)).status == "done"
     system = model.asked[0].messages[0].content
     assert NOTE in system.partition("<name>reading-prices</name>")[2].partition("</skill>")[0]
-    assert "Where it is not available" in system
+    assert "If it is not available" in system
     assert NOTE in str(next(tool for tool in model.asked[1].tools if "Skill" in str(tool)))
     (message,) = warned(record)
     assert message.startswith("the plan uses the skill 'reading-prices', which needs web access: tasks here do not")
