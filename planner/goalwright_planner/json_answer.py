@@ -1,6 +1,6 @@
 """Extracts the JSON value from a model's answer, without guessing.
 
-A valid document is never changed. Only text that does not parse is repaired, only outside strings, and a document that
+A valid document is never changed. Only text that does not parse is repaired, and only outside strings. A document that
 is cut off inside a value is never completed.
 """
 
@@ -32,18 +32,18 @@ _TOKEN = re.compile(
     re.DOTALL | re.VERBOSE,
 )
 _MAX_PIECES = 50
-# Finding that a bracket is never closed takes a scan to the end of the text.
+# Each unclosed bracket costs a scan to the end of the text.
 _MAX_UNCLOSED = 5
 _CLOSER = {"{": "}", "[": "]"}
 _OPENER = {closer: opener for opener, closer in _CLOSER.items()}
 
 
 class NotJson(ValueError):
-    """The text holds no JSON document."""
+    """Raised for a text without a JSON document."""
 
 
 def extract(text: str, *keys: str) -> Any:
-    """The JSON document in a model's answer; of several, the last that has one of the keys."""
+    """Return the JSON document in a model's answer; of several, the last that has one of the keys."""
     answer = without_thinking(text)
     if not answer.strip():
         raise NotJson("the answer is empty")
@@ -56,7 +56,7 @@ def extract(text: str, *keys: str) -> Any:
 
 
 def without_thinking(text: str) -> str:
-    """The text without the model's thinking before its answer."""
+    """Return an answer without the thinking before it."""
     without = _THINKING.sub("", text)
     if without == text and (unopened := _UNOPENED.match(text)) and _load(text.strip()) is None:
         without = text[unopened.end() :]
@@ -64,9 +64,9 @@ def without_thinking(text: str) -> str:
 
 
 def repair(text: str, *, ended: bool = False) -> str | None:
-    """The text with comments removed and commas and closing brackets corrected; None if that is not possible.
+    """Return a text without comments and with commas and closing brackets corrected, or None if that is impossible.
 
-    A text that must have `ended` may lack inner brackets, but not its last one.
+    With `ended`, inner brackets may be missing, but not the last one.
     """
     written: list[str] = []
     open_brackets: list[str] = []
@@ -100,22 +100,22 @@ def repair(text: str, *, ended: bool = False) -> str | None:
 
 
 def comments_in(text: str) -> list[str]:
-    """The comments outside the strings of a text."""
+    """Return the comments outside the strings of a text."""
     return [match.group() for match in _TOKEN.finditer(text) if match.lastgroup == "comment"]
 
 
 def fenced(answer: str) -> list[str]:
-    """The contents of the fenced blocks in an answer."""
+    """Return the contents of the fenced blocks in an answer."""
     return [match.group(2) for match in _FENCE.finditer(answer)]
 
 
 def fences(answer: str) -> list[re.Match[str]]:
-    """The fenced blocks in an answer; the second group of each is its contents."""
+    """Return matches for the fenced blocks in an answer; the second group is the content."""
     return list(_FENCE.finditer(answer))
 
 
 def objects(text: str) -> Iterator[str]:
-    """Every outermost {...} or [...] in prose, ignoring brackets in strings; a few may be unclosed."""
+    """Yield every outermost {...} or [...] in prose, ignoring brackets in strings; a few may be unclosed."""
     position = unclosed = 0
     while (start := _first_bracket(text, position)) >= 0 and unclosed < _MAX_UNCLOSED:
         depth, end = 0, len(text)
@@ -133,16 +133,16 @@ def breaks_off(text: str) -> bool:
     """Whether the first bracket of an answer is never closed."""
     answer = without_thinking(text)
     first = next(objects(answer), "")
-    return sum((one.lastgroup == "open") - (one.lastgroup == "close") for one in _TOKEN.finditer(first)) > 0
+    return sum((token.lastgroup == "open") - (token.lastgroup == "close") for token in _TOKEN.finditer(first)) > 0
 
 
 def _first_bracket(text: str, position: int) -> int:
-    places = [place for place in (text.find("{", position), text.find("[", position)) if place >= 0]
-    return min(places, default=-1)
+    starts = [start for start in (text.find("{", position), text.find("[", position)) if start >= 0]
+    return min(starts, default=-1)
 
 
 def _load(candidate: str) -> Any:
-    """The candidate as a JSON object or list, repaired if necessary; None if it is neither."""
+    """Parse a JSON object or list, repaired if necessary; None if the text is neither."""
     stripped = candidate.strip().removeprefix("\ufeff")
     if not stripped.startswith(("{", "[")):
         return None
@@ -152,14 +152,14 @@ def _load(candidate: str) -> Any:
         try:
             return join_surrogates(json.loads(text, strict=False))
         except RecursionError:
-            break  # no repair takes brackets away
+            break  # no repair removes brackets
         except ValueError:
             continue
     return None
 
 
 def _closing(open_brackets: list[str], token: str) -> str | None:
-    """The text for a closing bracket, with missing inner ones before it; None if it was never opened."""
+    """Return a closing bracket with the missing inner ones before it, or None if it was never opened."""
     if _OPENER[token] not in open_brackets:
         return None
     closers = ""
@@ -172,16 +172,16 @@ def _closing(open_brackets: list[str], token: str) -> str | None:
 
 
 def _drop_comma(written: list[str]) -> None:
-    for place in range(len(written) - 1, -1, -1):
-        if written[place] == ",":
-            written[place] = ""
+    for index in range(len(written) - 1, -1, -1):
+        if written[index] == ",":
+            written[index] = ""
             return
-        if written[place].strip():
+        if written[index].strip():
             return
 
 
 def complaint(answer: str) -> str:
-    """Why an answer holds no JSON document."""
+    """Return why an answer holds no JSON document."""
     start = _first_bracket(answer, 0)
     if start < 0:
         return "the answer is prose without a JSON object"

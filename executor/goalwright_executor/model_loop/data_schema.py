@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from goalwright_planner.plan.output_schema import told
+from goalwright_planner.plan.output_schema import error_messages
 from goalwright_planner.plan.references import spelled
 from goalwright_skills.errors import InputError
 
@@ -45,7 +45,7 @@ class DataSchema:
     def faults(self, value: Any) -> list[str]:
         """Everything that is wrong with a value: first by the schema, and if it fits that, by the type itself."""
         try:
-            faults = told(_validator(_text(self.document), recorded=self.recorded).iter_errors(value))
+            faults = error_messages(_validator(_text(self.document), recorded=self.recorded).iter_errors(value))
         except RecursionError:
             return ["the answer is nested too deeply"]
         return faults or self._own_faults(value)

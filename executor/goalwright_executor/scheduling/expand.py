@@ -97,7 +97,7 @@ class SetLimits:
                 f"its list has {len(added):,} items, more than the {self.max_items:,} allowed; "
                 "raise max_items, or take some of them with 'first'"
             )
-        return next(change.walls(added, plan, self.known), None)
+        return next(change.growth_problems(added, plan, self.known), None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,8 +77,8 @@ class Rounds:
         if number >= repeat.most:
             # Not the values: cut short, a path in one would differ in another checkout.
             why = f": {verdict.said}" if verdict.said else ""
-            return Failed(f"it was done in {number} rounds, and this does not hold: {repeat.told}{why}", output)
-        return self._next(task, results, number + 1, PreviousRound(output, repeat.told, verdict.said))
+            return Failed(f"it was done in {number} rounds, and this does not hold: {repeat.text}{why}", output)
+        return self._next(task, results, number + 1, PreviousRound(output, repeat.text, verdict.said))
 
     def _next(self, task: Task, results: Mapping[str, str], number: int, previous: PreviousRound) -> Failed | Grown:
         again = replace(

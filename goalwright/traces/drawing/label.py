@@ -30,5 +30,5 @@ def label(task: Task) -> list[str]:
         condition = task.when if isinstance(task.when, str) else task.when.get("ask", "")
         lines.append(cut(one_line(f"when: {condition}"), _WIDTH))
     if task.repeat is not None:
-        lines.append(cut(one_line(f"until: {task.repeat.told}"), _WIDTH))
+        lines.append(cut(one_line(f"until: {task.repeat.text}"), _WIDTH))
     return [printable(line, "�") for line in lines]

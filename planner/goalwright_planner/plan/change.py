@@ -1,7 +1,4 @@
-"""Changes to a plan while it runs, and whether one is allowed: what has begun stays as it is.
-
-Faults go into the prompt that asks a model again: changing their text breaks strict replay of recorded runs.
-"""
+"""Changes of a plan while it runs, and their faults: a task that has begun cannot change."""
 
 from __future__ import annotations
 
@@ -28,10 +25,7 @@ _MAY_GROW = "the plan may grow by"
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Tasks that join a plan, tasks that leave it, and tasks that others take the place of.
-
-    `unused` says of skills that no task uses any more why not.
-    """
+    """Added, dropped and replaced tasks, and the reasons for skills that no task uses any more."""
 
     added: tuple[Task, ...] = ()
     dropped: tuple[str, ...] = ()
@@ -40,16 +34,16 @@ class Change:
     unused: Mapping[str, str] = field(default_factory=dict)
 
     def applied(self, plan: Plan) -> Plan:
-        """The plan after the change."""
+        """Return the plan after the change."""
         return plan.changed(self.added, self.dropped, self.rewired, self.synthesis, self.unused)
 
 
 def problems(
     change: Change, plan: Plan, begun: Mapping[str, str], known: Known, *, edited: Collection[str] = ()
 ) -> list[str]:
-    """All faults of a change, each with a remedy; `begun` has the status of each task that has started.
+    """Return all faults of a change, each with a remedy.
 
-    Tasks that are `edited` are dropped and added again under the same id.
+    `begun` has the status of each task that has started. `edited` tasks are dropped and added again under the same id.
     """
     after = change.applied(plan)
     rows = _rows(change, after)
@@ -60,12 +54,12 @@ def problems(
         *_dependency_problems(change, after, begun),
         *graph_problems(rows, known),
         *synthesis_problems(after.synthesis, rows, known),
-        *walls(change.added, plan, known),
+        *growth_problems(change.added, plan, known),
     ]
 
 
-def walls(added: Sequence[Task], plan: Plan, known: Known) -> Iterator[str]:
-    """The limits that added tasks would go beyond, each with its setting."""
+def growth_problems(added: Sequence[Task], plan: Plan, known: Known) -> Iterator[str]:
+    """Yield the limits on growth that the added tasks would exceed, each with its setting."""
     if plan.grown + len(added) > known.max_grown:
         before = f"it has grown by {plan.grown} already, and " if plan.grown else ""
         yield (
@@ -81,26 +75,27 @@ def walls(added: Sequence[Task], plan: Plan, known: Known) -> Iterator[str]:
 
 
 def is_growth_fault(fault: str) -> bool:
-    """Whether a fault is the limit on growth in all, which depends on which tasks grew first."""
+    """Whether a recorded fault is the limit on the growth of the plan, which depends on which tasks grew first."""
     return fault.startswith(_MAY_GROW)
 
 
 def parts_in(tasks: Iterable[Task], of: str | None = None) -> tuple[Task, ...]:
-    """The tasks that grew, all of them or those of one task."""
+    """Return the grown tasks, or only those of one task."""
     grown = (task for task in tasks if parent_of(task.id) is not None)
     return tuple(task for task in grown if of is None or root_of(task.id) == of)
 
 
 def with_parts(plan: Plan, early: Iterable[Task]) -> Plan:
-    """A plan that was accepted, with what its tasks have grown into already."""
+    """Return an accepted plan with the items and rounds that its tasks grew into while it was being written."""
     parts = tuple(part for part in parts_in(early) if root_of(part.id) in plan)
     return plan.with_tasks((*plan.tasks, *parts), grown=len(parts)) if parts else plan
 
 
 def joining(task: Task, plan: Plan, results: Collection[str]) -> Plan:
-    """The plan of a goal as a part of the run's: with other ids, its first tasks after what the goal waited for.
+    """Return the plan of a sub-goal as part of the plan of the run.
 
-    Where the goal is repeated, its first tasks are shown what the round before came to; `results` have ended well.
+    Its tasks get ids of their own, and its first tasks wait for the dependencies of the goal that have `results`. If
+    the goal is repeated, its first tasks see the result of the previous round.
     """
     names = {part.id: sub_task_id(task.id, part.id) for part in plan.tasks}
     before = tuple(name for name in task.depends_on if name in results)
@@ -115,7 +110,7 @@ def joining(task: Task, plan: Plan, results: Collection[str]) -> Plan:
 
 
 def _rows(change: Change, after: Plan) -> list[dict[str, Any]]:
-    """The changed plan's tasks, without ids and dependencies whose faults are found elsewhere."""
+    """Return the tasks of the changed plan, without ids and dependencies whose faults are found elsewhere."""
     kept = {task.id: task for task in after.tasks[: len(after.tasks) - len(change.added)]}
     tasks = [*kept.values(), *(task for task in change.added if task.id not in kept)]
     lost = set(change.dropped) - {task.id for task in tasks}
@@ -142,7 +137,7 @@ def _dropped_problems(change: Change, plan: Plan, begun: Mapping[str, str]) -> I
 
 def _rewired_problems(change: Change, plan: Plan, after: Plan, begun: Mapping[str, str]) -> Iterator[str]:
     for old, new in change.rewired.items():
-        if old not in plan and old not in begun:  # an item that failed is no task of the plan itself
+        if old not in plan and old not in begun:  # a failed item is not a task of the plan itself
             yield f"there is no task {old!r} to rewire"
         if new not in after:
             yield f"{old!r} cannot be rewired to {new!r}, which is not in the plan; add it"
@@ -154,7 +149,7 @@ def _rewired_problems(change: Change, plan: Plan, after: Plan, begun: Mapping[st
 
 
 def _dependency_problems(change: Change, after: Plan, begun: Mapping[str, str]) -> Iterator[str]:
-    """Tasks that would wait for what never comes; those that are not in the plan at all are faults of its graph."""
+    """Yield dependencies on tasks that are dropped or failed; the graph's problems have those on missing tasks."""
     added = {task.id for task in change.added}
     for task in after.tasks:
         for before in task.depends_on:

@@ -1,8 +1,8 @@
-"""Conditions, the `when` of a task and the `until` of its rounds: values compared, joined by `and`, `or`, `not`.
+"""Conditions, for the `when` of a task and the `until` of its rounds: comparisons joined by `and`, `or` and `not`.
 
     <<review.output.severity>> == "high" and (<<files.count>> > 0 or not <<notes.output>> is empty)
 
-A small language of its own, parsed here and never evaluated as code: no calls, no patterns, 500 characters.
+The language is small, is parsed here and is never evaluated as code: no calls, no patterns, at most 500 characters.
 Faults go into the prompt that asks a model again: changing their text breaks strict replay of recorded runs.
 """
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 LONGEST = 500
 _DEEPEST = 20
-_VALUE = re.compile(r"<<[^<>]*>>")  # a value, or text that only looks like one
+_VALUE = re.compile(r"<<[^<>]*>>")  # a value, or text that looks like one
 _TOKEN = re.compile(
     r"""(?P<space>\s+)
     |(?P<value><<[^<>]*>>)
@@ -45,7 +45,7 @@ _INSTEAD = {
 
 @dataclass(frozen=True, slots=True)
 class ValueOf:
-    """A value that a task, or an item of it, has: its `output` or the part of it at a path, `status` or `count`.
+    """The `output`, `status` or `count` of a task or of one of its items; an output may have a path.
 
     Without a `part` it is the value at a path of the item that the condition is about.
     """
@@ -57,7 +57,7 @@ class ValueOf:
 
     @property
     def of(self) -> str:
-        """The id of the task that has it: the one named, or its item."""
+        """The id of the task that has the value: the named one, or its item."""
         return self.id if self.item is None else item_id(self.id, self.item)
 
     def __str__(self) -> str:
@@ -66,14 +66,14 @@ class ValueOf:
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A value that stands in the condition: text, a number, true, false or null."""
+    """A literal: text, a number, true, false or null."""
 
     value: str | Decimal | bool | None
 
 
 @dataclass(frozen=True, slots=True)
 class CompareTest:
-    """Two values and the sign or word between them."""
+    """A comparison of two values."""
 
     left: ValueOf | Constant
     sign: str
@@ -82,14 +82,14 @@ class CompareTest:
 
 @dataclass(frozen=True, slots=True)
 class EmptyTest:
-    """Whether a value is empty."""
+    """A test whether a value is empty."""
 
     value: ValueOf | Constant
 
 
 @dataclass(frozen=True, slots=True)
 class Negation:
-    """What holds where another condition does not."""
+    """A condition that holds if another does not."""
 
     of: Condition
 
@@ -106,25 +106,25 @@ Condition = CompareTest | EmptyTest | Negation | Junction
 
 
 class ConditionError(ValueError):
-    """The text is not a condition; the message begins with the column."""
+    """Raised for a text that is not a condition; the message begins with the column."""
 
 
 def parse(text: str) -> Condition:
-    """The condition in a text; raises ConditionError."""
+    """Parse a condition; raises ConditionError."""
     if len(text) > LONGEST:
         raise ConditionError(f"it has {len(text)} characters, more than {LONGEST}; shorten it, or ask a question")
     return _Parser(text).whole()
 
 
 def values_in(when: object) -> list[ValueOf]:
-    """The values that a condition or the question in its place reads, each once; a broken condition has some too."""
+    """Return the distinct values that a condition or a question reads; the condition may be invalid."""
     text = when.get("ask") if isinstance(when, Mapping) else when
-    found = map(_value_in, _VALUE.findall(text)) if isinstance(text, str) and "<<" in text else ()
-    return list(dict.fromkeys(value for value in found if value is not None))
+    values = map(_value_in, _VALUE.findall(text)) if isinstance(text, str) and "<<" in text else ()
+    return list(dict.fromkeys(value for value in values if value is not None))
 
 
 def problems(when: object, key: str = "when") -> Iterator[str]:
-    """What is wrong with a condition of a task, its `when` or that of another key, whatever the other tasks are."""
+    """Yield the faults of a condition under a key of a task, whatever the other tasks are."""
     match when:
         case None:
             return
@@ -140,12 +140,12 @@ def problems(when: object, key: str = "when") -> Iterator[str]:
 
 
 def value_of(reference: Reference) -> ValueOf:
-    """The value that a reference names."""
+    """Return the value that a reference names."""
     return ValueOf(reference.id, reference.part, spelled(reference.path), reference.item)
 
 
 def filled(question: str, text_of: Callable[[ValueOf], str]) -> str:
-    """A question with its values replaced, all at once: what stands in a value is left alone."""
+    """Return a question with its values replaced in one pass, so that text inside a value is never replaced."""
 
     def replaced(match: re.Match[str]) -> str:
         value = _value_in(match[0])
@@ -155,7 +155,7 @@ def filled(question: str, text_of: Callable[[ValueOf], str]) -> str:
 
 
 def _value_in(text: str) -> ValueOf | None:
-    """The value that a text between `<<` and `>>` names; None if it names none."""
+    """Return the value that a text such as `<<a.output>>` names, or None."""
     if (reference := REFERENCE.fullmatch(text)) is not None:
         return value_of(reference_of(reference))
     item = ITEM.fullmatch(text)
@@ -163,7 +163,7 @@ def _value_in(text: str) -> ValueOf | None:
 
 
 class _Parser:
-    """Descends through `or`, `and`, `not` and brackets to the tests."""
+    """A recursive descent parser for `or`, `and`, `not`, brackets and tests."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -179,7 +179,7 @@ class _Parser:
     def _junction(self, word: str) -> Condition:
         following = self._test if word == "and" else lambda: self._junction("and")
         parts = [following()]
-        while self._took(word):
+        while self._accept(word):
             parts.append(following())
         return parts[0] if len(parts) == 1 else Junction(word, tuple(parts))
 
@@ -187,25 +187,25 @@ class _Parser:
         self._depth += 1
         if self._depth > _DEEPEST:
             raise ConditionError(f"column {self._column}: brackets and 'not' are nested more than {_DEEPEST} deep")
-        if self._took("not"):
+        if self._accept("not"):
             condition: Condition = Negation(self._test())
-        elif self._took("("):
+        elif self._accept("("):
             condition = self._junction("or")
-            if not self._took(")"):
+            if not self._accept(")"):
                 raise self._fault("expected ')'")
         else:
-            condition = self._tested(self._operand())
+            condition = self._comparison(self._operand())
         self._depth -= 1
         return condition
 
-    def _tested(self, left: ValueOf | Constant) -> Condition:
-        if self._took("is"):
-            negated = self._took("not")
-            if not self._took("empty"):
+    def _comparison(self, left: ValueOf | Constant) -> Condition:
+        if self._accept("is"):
+            negated = self._accept("not")
+            if not self._accept("empty"):
                 raise self._fault("expected 'empty' or 'not empty' after 'is'")
             return Negation(EmptyTest(left)) if negated else EmptyTest(left)
         for sign in _COMPARING:
-            if self._took(sign):
+            if self._accept(sign):
                 return CompareTest(left, sign, self._operand())
         raise self._fault(f"expected a test after the value: {', '.join(_COMPARING)}, is empty or is not empty")
 
@@ -235,7 +235,7 @@ class _Parser:
         match = self._tokens[self._at]
         return match.lastgroup or "", match.group()
 
-    def _took(self, word: str) -> bool:
+    def _accept(self, word: str) -> bool:
         kind, text = self._next()
         if kind not in ("word", "sign") or text.lower() != word:
             return False
@@ -246,7 +246,7 @@ class _Parser:
     def _column(self) -> int:
         return self._tokens[self._at].start() + 1 if self._at < len(self._tokens) else len(self._text) + 1
 
-    def _fault(self, what: str) -> ConditionError:
+    def _fault(self, expected: str) -> ConditionError:
         _, text = self._next()
         instead = f", not {text!r}" if text else ", but it ends there"
         if text in ("'", '"'):
@@ -255,4 +255,4 @@ class _Parser:
             instead += "; close the reference with >>"
         elif text.lower() in _INSTEAD:
             instead += f"; write {_INSTEAD[text.lower()]!r}"
-        return ConditionError(f"column {self._column}: {what}{instead}")
+        return ConditionError(f"column {self._column}: {expected}{instead}")

@@ -1,7 +1,4 @@
-"""Fan-out, the `for_each` of a task: which list it goes through, and what an item says in an instruction.
-
-Faults go into the prompt that asks a model again: changing their text breaks strict replay of recorded runs.
-"""
+"""Fan-out, the `for_each` of a task: the items of a list in an output, and the values of `<<item…>>`."""
 
 from __future__ import annotations
 
@@ -27,11 +24,11 @@ _SHOWN = 120
 
 
 class NotAList(ValueError):
-    """The text holds no list."""
+    """Raised for a text without a list."""
 
 
 def read_list(text: str) -> list[Any]:
-    """The items in a task's output: a JSON list, an object with one list in it, or else its lines."""
+    """Return the items in the output of a task: a JSON list, an object with one list in it, or else lines."""
     if not text.strip():
         return []
     value = json_in(text)
@@ -77,7 +74,7 @@ def _indent(line: str) -> int:
 
 
 def _is_prose(lines: list[str]) -> bool:
-    """Whether lines without list marks are sentences that run on, rather than one item each."""
+    """Whether lines without list marks are running text rather than one item each."""
     ends = [line.endswith(_SENTENCE_END) for line in lines]
     if any(len(line) > _LONGEST_LINE or _NEXT_SENTENCE.search(line) for line in lines):
         return True
@@ -91,11 +88,11 @@ def _begin(text: str) -> str:
 
 
 def heading(item: Any) -> str:
-    """An item on one line, as it stands above its output."""
+    """Return an item on one line, as the heading of its output."""
     return shorten(as_text(item), _SHOWN)
 
 
 def item_values(texts: Iterable[str], item: Any, number: int) -> dict[str, Any]:
-    """What each `<<item…>>` in some texts stands for, by its path; MISSING for a field that the item lacks."""
+    """Return the value of each `<<item…>>` in these texts by its path; MISSING for a field that the item lacks."""
     paths = dict.fromkeys(match["path"] for text in texts for match in ITEM.finditer(text))
     return {path: number if path == NUMBER else value_at(item, path) for path in paths}

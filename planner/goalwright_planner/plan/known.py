@@ -11,13 +11,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What a plan may use: skills, tools with the JSON schema of their parameters, and at most `max_tasks` tasks.
+    """The skills and tools that a plan may use, and its limits.
 
-    While it runs it may grow by `max_grown` tasks in all, with sub-goals `max_depth` deep. `models` are the names by
-    which tasks may choose one. What a plan quotes from `quoted` texts, such as the goal, refers to nothing. `absent`
-    says of further tools why they cannot be used here, `unusable` what is the matter with further skills. `earlier`
-    are tasks of earlier turns of the conversation that have a result, as they are referred to. Where `direct`, there
-    may be an answer instead of a plan.
+    - `tools`: the JSON schema of the parameters of each tool.
+    - `max_grown`: the number of tasks that may join a running plan. `max_depth`: the nesting of sub-goals.
+    - `models`: the names by which a task may choose a model.
+    - `quoted`: texts such as the goal; a reference that a plan quotes from them stays text.
+    - `absent`: other tools, and why they cannot be used here. `unusable`: the same for other skills.
+    - `earlier`: references to tasks of earlier turns of the conversation.
+    - `direct`: whether an answer may replace the plan.
     """
 
     skills: Sequence[str] = ()
@@ -33,5 +35,5 @@ class Known:
     unusable: Mapping[str, str] = field(default_factory=dict)
 
     def quotes(self, text: str) -> bool:
-        """Whether a text stands in what may be quoted."""
+        """Whether a text occurs in one of the quoted texts."""
         return any(text in quoted for quoted in self.quoted)

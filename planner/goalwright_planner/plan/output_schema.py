@@ -1,7 +1,4 @@
-"""The form of a result: a small part of JSON Schema, what is wrong with a schema, and what is wrong with a value.
-
-Faults go into prompts that ask a model again: changing their text breaks strict replay of recorded runs.
-"""
+"""The schema of a result: a small part of JSON Schema, the faults of a schema, and the faults of a value."""
 
 from __future__ import annotations
 
@@ -31,7 +28,7 @@ _LONGEST = 200
 
 
 def schema_faults(schema: object, where: str = "output_schema") -> Iterator[str]:
-    """Everything that is wrong with a schema."""
+    """Yield every fault of a schema."""
     if not isinstance(schema, Mapping):
         yield f"'{where}' must be an object with a JSON Schema, not {type_of(schema)}"
         return
@@ -70,17 +67,17 @@ def _limit_faults(schema: Mapping[str, Any], where: str) -> Iterator[str]:
     right |= {key for key in _COUNTS if _is_number(schema.get(key), int) and schema[key] >= 0}
     for key in (*_BOUNDS, *_COUNTS):
         if key in schema and key not in right:
-            wanted = "a whole number of 0 or more" if key in _COUNTS else "a number"
-            yield f"'{where}.{key}' must be {wanted}, not {short(schema[key])}"
+            number = "a whole number of 0 or more" if key in _COUNTS else "a number"
+            yield f"'{where}.{key}' must be {number}, not {short(schema[key])}"
     for least, most in _PAIRS:
         if least in right and most in right and schema[least] > schema[most]:
             yield f"'{where}.{least}' is above '{most}': no value can fit"
 
 
 def excluded(schema: Mapping[str, Any], path: FieldPath) -> str | None:
-    """Why no value of this form has a field; None if one may have it. The schema has no faults."""
-    for place, step in enumerate(path):
-        where = spelled(path[:place]).lstrip(".") or "the result"
+    """Return why no value of a valid schema can have a field, or None if one may have it."""
+    for depth, step in enumerate(path):
+        where = spelled(path[:depth]).lstrip(".") or "the result"
         kinds = _kinds(schema)
         if isinstance(step, int):
             if "array" not in kinds:
@@ -104,66 +101,67 @@ def _kinds(schema: Mapping[str, Any]) -> Sequence[str]:
 
 
 def value_faults(value: Any, schema: Mapping[str, Any]) -> list[str]:
-    """Everything that is wrong with a value, in the order of its fields.
+    """Return every fault of a value, in the order of its fields.
 
-    Texts of the value are not quoted: cut short, a path in one would differ in another checkout.
+    Texts of the value are not quoted: a shortened path would differ in another checkout and break strict replay.
     """
-    return told(_validator()(schema).iter_errors(value))
+    return error_messages(_validator()(schema).iter_errors(value))
 
 
-def told(errors: Iterable[Any]) -> list[str]:
-    """The errors of a jsonschema validator in goalwright's own words, in the order of the value's fields, each once."""
-    found = sorted(errors, key=lambda error: _order(error.absolute_path))
-    return list(dict.fromkeys(fault for error in found for fault in _described(error)))
+def error_messages(errors: Iterable[Any]) -> list[str]:
+    """Return the distinct errors of a jsonschema validator in plain words, in the order of the fields."""
+    ordered = sorted(errors, key=lambda error: _order(error.absolute_path))
+    return list(dict.fromkeys(message for error in ordered for message in _messages(error)))
 
 
 @cache
 def _validator() -> Any:
-    """jsonschema with these keywords alone: a schema in a stranger's record fetches nothing and matches no pattern."""
+    """Return a validator for these keywords alone: a schema in a foreign record cannot fetch URLs or run patterns."""
     from jsonschema import Draft202012Validator, validators  # slow to import, and most plans have no schema
 
-    known = {key: Draft202012Validator.VALIDATORS[key] for key in KEYWORDS}
-    return validators.create({}, known, type_checker=Draft202012Validator.TYPE_CHECKER)
+    supported = {key: Draft202012Validator.VALIDATORS[key] for key in KEYWORDS}
+    return validators.create({}, supported, type_checker=Draft202012Validator.TYPE_CHECKER)
 
 
 def _order(path: Sequence[str | int]) -> list[tuple[int, str]]:
     return [(step, "") if isinstance(step, int) else (-1, step) for step in path]
 
 
-def _described(error: Any) -> Iterator[str]:
+def _messages(error: Any) -> Iterator[str]:
     where = spelled(error.absolute_path).lstrip(".") or "the answer"
-    wanted, value = error.validator_value, error.instance
+    limit, value = error.validator_value, error.instance
     match error.validator:
         case "type":
-            yield f"{where} must be {_listed(wanted if isinstance(wanted, list) else [wanted])}, not {type_of(value)}"
+            yield f"{where} must be {_listed(limit if isinstance(limit, list) else [limit])}, not {type_of(value)}"
         case "required":
-            yield from (f"{where} lacks the field {name!r}" for name in wanted if name not in value)
+            yield from (f"{where} lacks the field {name!r}" for name in limit if name not in value)
         case "enum":
-            yield f"{where} must be one of {', '.join(map(_json, wanted))}"
+            yield f"{where} must be one of {', '.join(map(_json, limit))}"
         case "minimum":
-            yield f"{where} must be {wanted} or more, not {short(value)}"
+            yield f"{where} must be {limit} or more, not {short(value)}"
         case "maximum":
-            yield f"{where} must be {wanted} or less, not {short(value)}"
+            yield f"{where} must be {limit} or less, not {short(value)}"
         case "minLength" | "maxLength":
-            most = "at least" if error.validator == "minLength" else "at most"
-            yield f"{where} must have {most} {wanted} characters, not {len(value)}"
+            bound = "at least" if error.validator == "minLength" else "at most"
+            yield f"{where} must have {bound} {limit} characters, not {len(value)}"
         case "minItems" | "maxItems":
-            most = "at least" if error.validator == "minItems" else "at most"
-            yield f"{where} must have {most} {wanted} items, not {len(value)}"
+            bound = "at least" if error.validator == "minItems" else "at most"
+            yield f"{where} must have {bound} {limit} items, not {len(value)}"
         case "anyOf" | "oneOf" if error.context:
             forms: dict[int, str] = {}
             for inner in error.context:
-                forms.setdefault(inner.schema_path[0], next(iter(_described(inner)), ""))
+                forms.setdefault(inner.schema_path[0], next(iter(_messages(inner)), ""))
             yield f"{where} fits none of its forms: {'; or '.join(forms.values())}"
-        case "additionalProperties" if wanted is False:
+        case "additionalProperties" if limit is False:
             fields = error.schema.get("properties", {})
-            yield f"{where} has fields that are not in its form: {', '.join(one for one in value if one not in fields)}"
+            unknown = [name for name in value if name not in fields]
+            yield f"{where} has fields that are not in its form: {', '.join(unknown)}"
         case keyword:
-            yield f"{where} does not fit {_json({keyword: wanted})[:_LONGEST]}"
+            yield f"{where} does not fit {_json({keyword: limit})[:_LONGEST]}"
 
 
 def canonical(value: Any) -> str:
-    """A JSON value as text: keys sorted, no spaces, whole numbers without a fraction; raises ValueError for NaN."""
+    """Return canonical JSON: sorted keys, no spaces, whole numbers without a fraction; raises ValueError for NaN."""
     return json.dumps(_plain(value), ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
 
 
@@ -184,7 +182,7 @@ def _listed(kinds: Sequence[str]) -> str:
 
 
 def type_of(value: object, array: str = "an array") -> str:
-    """What a JSON value is, in words."""
+    """Return the type of a JSON value in words."""
     match value:
         case None:
             return "null"
@@ -207,7 +205,7 @@ def _is_number(value: object, kind: type = object) -> bool:
 
 
 def short(value: object) -> str:
-    """The beginning of a JSON value, as a message quotes it."""
+    """Return the beginning of a JSON value for a message."""
     text = _json(value)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 

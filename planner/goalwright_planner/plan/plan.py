@@ -1,4 +1,4 @@
-"""A plan: tasks and their dependencies, as a networkx graph. It never changes; `changed` makes another."""
+"""A plan: tasks and their dependencies. It is immutable; `changed` returns another."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 
 class Plan(msgspec.Struct, frozen=True, dict=True, omit_defaults=True):
-    """A validated plan; `unused` says of skills that fit why no task uses them.
+    """A validated plan.
 
-    In a conversation it may be an `answer` instead of tasks.
-    The final results of a plan that is `joined` are put below each other, without a model.
-    What changed since it was made is no part of it as a value, and not recorded with it.
+    `unused` has the reasons why no task uses a skill that fits. In a conversation, a plan may have an `answer` instead
+    of tasks. The final results of a `joined` plan are put below each other without a model call. The cached properties
+    `grown`, `dropped` and `replaced` describe changes since the plan was made; they are neither compared nor recorded.
     """
 
     tasks: tuple[Task, ...]
@@ -37,22 +37,22 @@ class Plan(msgspec.Struct, frozen=True, dict=True, omit_defaults=True):
 
     @cached_property
     def grown(self) -> int:
-        """How many tasks joined it since it was made."""
+        """The number of tasks that joined the plan while it ran."""
         return 0
 
     @cached_property
     def dropped(self) -> frozenset[str]:
-        """The ids of tasks that it no longer has, and that no new task may have."""
+        """The ids of dropped tasks; no new task may have one of them."""
         return frozenset()
 
     @cached_property
     def replaced(self) -> frozenset[str]:
-        """The tasks that others have taken the place of: nothing waits for them any more, and no answer needs them."""
+        """The ids of tasks that others replaced: nothing waits for them, and no answer needs them."""
         return frozenset()
 
     @cached_property
     def graph(self) -> nx.DiGraph[str]:
-        """The tasks, with an edge from each to those that depend on it, and from a grown task to its parent."""
+        """The tasks, with an edge from each to its dependents, and from a grown task to its parent."""
         return graph_of(self.tasks)
 
     @cached_property
@@ -60,7 +60,7 @@ class Plan(msgspec.Struct, frozen=True, dict=True, omit_defaults=True):
         return {task.id: task for task in self.tasks}
 
     def task(self, task_id: str) -> Task:
-        """The task of that id."""
+        """Return the task with this id."""
         return self._by_id[task_id]
 
     def __contains__(self, task_id: str) -> bool:
@@ -74,57 +74,57 @@ class Plan(msgspec.Struct, frozen=True, dict=True, omit_defaults=True):
         synthesis: str | None = None,
         unused: Mapping[str, str] | None = None,
     ) -> Plan:
-        """The plan without the tasks dropped and with those added, its other tasks rewired.
+        """Return the plan after a change.
 
-        `rewired` maps an id to the one that takes its place where tasks depend on it or refer to its output; without
-        a `synthesis`, the plan keeps its own; an empty one takes it away. Reasons for `unused` skills are added.
+        `rewired` maps the id of a replaced task to its replacement, in dependencies and in references. Without a
+        `synthesis` the plan keeps its own; an empty one removes it. The reasons in `unused` are added.
         """
         without = [task for task in self.tasks if task.id not in dropped] if dropped else self.tasks
         kept = [task.rewired(rewired) for task in without] if rewired else without
-        told = renamed(self.synthesis, rewired or {}) if synthesis is None else _text(synthesis)
+        text = renamed(self.synthesis, rewired or {}) if synthesis is None else _text(synthesis)
         reasons = {**self.unused, **unused} if unused else self.unused
-        return Plan((*kept, *added), told, self.clarification, reasons, self.joined)._since(
+        return Plan((*kept, *added), text, self.clarification, reasons, self.joined)._since(
             self.grown + len(added),
             self.dropped.union(dropped) if dropped else self.dropped,
             self.replaced.union(rewired).difference(dropped) if rewired else self.replaced,
         )
 
     def with_tasks(self, tasks: Sequence[Task], *, grown: int = 0) -> Plan:
-        """The plan with these tasks, some of which have joined it."""
+        """Return the plan with these tasks; `grown` of them joined it while it ran."""
         return replace(self, tasks=tuple(tasks))._since(self.grown + grown, self.dropped, self.replaced)
 
     def having_grown(self, grown: int) -> Plan:
-        """The plan as if so many tasks had joined it."""
+        """Return the plan with another number of grown tasks."""
         return replace(self)._since(grown, self.dropped, self.replaced)
 
     def _since(self, grown: int, dropped: frozenset[str], replaced: frozenset[str]) -> Plan:
-        """Set what changed since it was made, of a plan that nobody has seen yet."""
+        """Set the changes of a plan that was just made."""
         self.__dict__.update(grown=grown, dropped=dropped, replaced=replaced)
         return self
 
     def without_grown(self) -> Plan:
-        """The plan without the tasks that grow while it runs: items, rounds, and tasks of sub-goals."""
+        """Return the plan without items, rounds and tasks of sub-goals."""
         kept = tuple(task for task in self.tasks if parent_of(task.id) is None)
         return self if len(kept) == len(self.tasks) else self.with_tasks(kept)
 
     def without_replaced(self) -> Plan:
-        """The plan without the tasks that others have taken the place of."""
+        """Return the plan without the replaced tasks."""
         kept = tuple(task for task in self.tasks if task.id not in self.replaced)
         return self if len(kept) == len(self.tasks) else self.with_tasks(kept)
 
     def parts_of(self, task_id: str) -> tuple[Task, ...]:
-        """The grown tasks that are parts of a task, in their order: items by their numbers; not its rounds."""
+        """Return the items and sub-tasks of a task, items by number; rounds are left out."""
         parts = [task for task in self.tasks if parent_of(task.id) == task_id and round_of(task.id) is None]
         return tuple(sorted(parts, key=lambda task: number_of(task.id) or 0))
 
     def rounds_of(self, task_id: str) -> tuple[Task, ...]:
-        """The rounds of a task from the second on, in their order; the first is the task itself."""
+        """Return the rounds of a task in order, without the first, which is the task itself."""
         rounds = [task for task in self.tasks if in_round(task.id) and parent_of(task.id) == task_id]
         return tuple(sorted((task for task in rounds if round_of(task.id)), key=lambda task: place_of(task.id)))
 
     @cached_property
     def superseded(self) -> frozenset[str]:
-        """The tasks of rounds before the last one of their task: what they came to does not count any more."""
+        """The ids of tasks in rounds before the last; their results no longer count."""
         last: dict[str, int] = {}
         for task in self.tasks:
             if (number := round_of(task.id)) is not None:
@@ -141,18 +141,18 @@ class Plan(msgspec.Struct, frozen=True, dict=True, omit_defaults=True):
 
     @property
     def reported(self) -> tuple[Task, ...]:
-        """The tasks that a result lists: a task that was repeated stands for all its rounds."""
+        """The tasks that a result lists: a repeated task stands for all its rounds."""
         return tuple(task for task in self.tasks if not in_round(task.id) and task.id not in self.superseded)
 
     @cached_property
     def finals(self) -> tuple[Task, ...]:
-        """The tasks that no other task depends on, in plan order, except those that were replaced."""
-        # Without the graph: it takes longer to make than all of this, and every round of a task makes another plan.
+        """The tasks that no other task depends on, in plan order, without replaced ones."""
+        # Building the graph takes longer than this, and every round of a task makes another plan.
         others = self.replaced.union(before for task in self.tasks for before in task.depends_on)
         return tuple(task for task in self.tasks if task.id not in others and not self._is_part(task.id))
 
     def behind(self, task_ids: Collection[str]) -> set[str]:
-        """The tasks that wait for one of these, directly or through others."""
+        """Return the ids of tasks that depend on one of these, directly or through others."""
         import networkx as nx
 
         return {after for _, after in nx.edge_bfs(self.graph, [name for name in task_ids if name in self])}
@@ -163,23 +163,23 @@ class Plan(msgspec.Struct, frozen=True, dict=True, omit_defaults=True):
 
     @property
     def needs_synthesis(self) -> bool:
-        """Whether the answer needs a model call of its own."""
+        """Whether the answer needs a synthesis call."""
         if self.answer is not None:
             return False
         return self.synthesis is not None or (len(self.finals) != 1 and not self.joined)
 
     @property
     def answering(self) -> Task | None:
-        """The task whose result is the answer, if it is that of a single one."""
+        """The task whose result is the answer, or None."""
         return self.finals[0] if not self.needs_synthesis and len(self.finals) == 1 else None
 
     @property
     def needs_model(self) -> bool:
-        """Whether running the plan needs any model call."""
+        """Whether the plan needs any model call to run."""
         return self.needs_synthesis or any(task.action_type != "tool" or task.asks for task in self.tasks)
 
     def to_dict(self) -> dict[str, Any]:
-        """The plan as JSON values."""
+        """Return the plan as JSON values."""
         document = {
             "tasks": [task.to_dict() for task in self.tasks],
             "synthesis": self.synthesis,
@@ -191,7 +191,7 @@ class Plan(msgspec.Struct, frozen=True, dict=True, omit_defaults=True):
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Plan:
-        """The plan in a valid document."""
+        """Return the plan in a valid document."""
         return cls(
             tasks=tuple(Task.from_dict(row) for row in document.get("tasks") or ()),
             synthesis=_text(document.get("synthesis")),
@@ -203,8 +203,8 @@ class Plan(msgspec.Struct, frozen=True, dict=True, omit_defaults=True):
 
 
 def graph_of(tasks: Sequence[Task]) -> nx.DiGraph[str]:
-    """The tasks as nodes, with an edge from each dependency to its dependent, and from a grown task to its parent."""
-    import networkx as nx  # it takes long to import, and a run's first call leaves without it
+    """Return tasks as nodes, with an edge from each dependency to its dependent and from a grown task to its parent."""
+    import networkx as nx  # slow to import, and the first model call does not need it
 
     graph: nx.DiGraph[str] = nx.DiGraph()
     graph.add_nodes_from(task.id for task in tasks)
@@ -215,7 +215,7 @@ def graph_of(tasks: Sequence[Task]) -> nx.DiGraph[str]:
 
 
 def graph_faults(plan: Plan) -> Iterator[str]:
-    """Every fault of the plan's ids and edges."""
+    """Yield the faults of the ids and edges of a plan that comes from a record."""
     import networkx as nx
 
     names = [task.id for task in plan.tasks]
@@ -232,5 +232,5 @@ def graph_faults(plan: Plan) -> Iterator[str]:
 
 
 def _text(text: str | None) -> str | None:
-    """The text, or None if it is empty or blank."""
+    """Return the text, or None if it is blank."""
     return text if text and text.strip() else None

@@ -1,7 +1,7 @@
-"""References in a plan's texts, `<<id.output.field>>` or `<<item.field>>`, and the values that they point at.
+"""References in the texts of a plan, `<<id.output.field>>` or `<<item.field>>`, and the values that they point at.
 
-A task has its `output`, its `status` and its `count`; one with `for_each` also those of its items, `<<id[1].output>>`.
-A path is read in JSON values: `.field` of an object, `[0]` of a list. A text is read as JSON first, if it is any.
+A task has an `output`, a `status` and a `count`; the items of a `for_each` have them too: `<<id[1].output>>`. The steps
+of a path are `.field` for an object and `[0]` for a list. A text that is JSON is parsed first.
 """
 
 from __future__ import annotations
@@ -20,20 +20,19 @@ if TYPE_CHECKING:
 
 FieldPath = tuple[str | int, ...]
 
-# A task's id: a planned one, or one in the plan of a sub-goal: `research/sources`, `parts[1]/check` or `fix#2/run`.
+# The id of a planned task or of a task of a sub-goal: `research/sources`, `parts[1]/check` or `fix#2/run`.
 ID = r"[\w-]+(?:(?:\[[0-9]+\]|#[0-9]+)*/[\w-]+)*"
-# Before the id of a task of an earlier turn of the conversation, as in `<<turn2.survey.output>>`.
+# The prefix of a task of an earlier turn of the conversation, as in `<<turn2.survey.output>>`.
 TURN = r"(?:turn[1-9][0-9]{0,5}\.(?!(?:output|status|count)\b))?"
 PATH = r"(?:\.[\w-]+|\[[0-9]{1,9}\])*"
-# What a text may refer to: the output of a task or of one of its items, a part of it, its status, its count.
 REFERENCE = re.compile(
     rf"<<\s*(?P<id>{TURN}{ID})(?:\[(?P<item>[1-9][0-9]{{0,8}})\])?\.(?P<part>output(?P<path>{PATH})|status|count)\s*>>"
 )
-# What looks like a reference, whether or not it can be read.
+# Text that looks like a reference, valid or not.
 _LOOKS_LIKE_ONE = re.compile(r"<<\s*[\w-]+(?:/[\w-]+)*(?:#[0-9]+)?\s*[.\[][^<>\n]*>>")
-# Other templates' references; a task of that name makes it one.
+# References in the syntax of other template languages.
 _FOREIGN = re.compile(r"<<([\w-]+)>>|\$?\{\{?\s*([\w-]+)\.output[\w.\[\]-]*\s*\}?\}|(?<!\w)\$([\w-]+)\.output\b")
-# What stands for the item in the instruction and arguments of a task with `for_each`.
+# The item, in the texts of a task with `for_each`.
 ITEM = re.compile(rf"<<\s*item(?P<path>{PATH})\s*>>")
 NUMBER = ".number"
 
@@ -44,7 +43,7 @@ _SHOWN = 12
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A task's output, or with a path, a field of it; or its `status` or `count`. It may be those of an `item`."""
+    """A reference to the output of a task or of one of its items, to a field of it, or to its `status` or `count`."""
 
     id: str
     path: FieldPath = ()
@@ -53,39 +52,39 @@ class Reference:
 
     @property
     def of(self) -> str:
-        """The id of the task that has it: the one named, or its item."""
+        """The id of the task that has the value: the named one, or its item."""
         return self.id if self.item is None else item_id(self.id, self.item)
 
     @property
     def is_whole(self) -> bool:
-        """Whether it is the whole output of the task that it names."""
+        """Whether it is the whole output of the named task."""
         return self.part == "output" and not self.path and self.item is None
 
     @property
     def key(self) -> str:
-        """What it refers to, in short: `rows[0].name` in the output of the task `a` is `a.rows[0].name`."""
+        """A short unique name: `rows[0].name` in the output of the task `a` is `a.rows[0].name`."""
         if self.part == "output" and self.item is None:
             return self.id + spelled(self.path)
-        return f"{self.of}:{self.part}{spelled(self.path)}"  # `a.output.status` and `a.output[1]` are others
+        return f"{self.of}:{self.part}{spelled(self.path)}"  # differs from `a.output.status` and `a.output[1]`
 
     def __str__(self) -> str:
         return f"<<{self.of}.{self.part}{spelled(self.path)}>>"
 
 
 def earlier_id(turn: int, task: str) -> str:
-    """What a task of an earlier turn of the conversation is called in references."""
+    """Return the id by which references name a task of an earlier turn of the conversation."""
     return f"turn{turn}.{task}"
 
 
 def references(value: object) -> Iterator[Reference]:
-    """Every reference inside a JSON-like value."""
+    """Yield every reference inside a JSON-like value."""
     for text in strings(value):
-        if "<<" in text:  # most texts have none, and every task is asked for its own several times
+        if "<<" in text:  # most texts have none
             yield from map(reference_of, REFERENCE.finditer(text))
 
 
 def unreadable(value: object) -> Iterator[str]:
-    """What looks like a reference in a JSON-like value and is none."""
+    """Yield the texts in a JSON-like value that look like references and are not valid."""
     for text in strings(value):
         for match in _LOOKS_LIKE_ONE.finditer(text) if "<<" in text else ():
             if not (REFERENCE.fullmatch(match[0]) or ITEM.fullmatch(match[0])):
@@ -93,7 +92,7 @@ def unreadable(value: object) -> Iterator[str]:
 
 
 def foreign(value: object, ids: Collection[str]) -> Iterator[tuple[str, str]]:
-    """What refers to one of these tasks as in another language of templates, and the id of the task."""
+    """Yield the references to these tasks in the syntax of other template languages, with the id of the task."""
     for text in strings(value):
         for match in _FOREIGN.finditer(text):
             name = match[1] or match[2] or match[3]
@@ -102,30 +101,30 @@ def foreign(value: object, ids: Collection[str]) -> Iterator[tuple[str, str]]:
 
 
 def reference_of(match: re.Match[str]) -> Reference:
-    """The reference that a pattern has found."""
+    """Return the reference in a match of REFERENCE."""
     part = match["part"] if match["part"] in ("status", "count") else "output"
     return Reference(match["id"], path_of(match["path"] or ""), part, int(match["item"]) if match["item"] else None)
 
 
 def path_of(text: str) -> FieldPath:
-    """The steps of a path as it stands in a reference."""
+    """Parse the path of a reference into its steps."""
     return tuple(name or int(number) for name, number in _STEP.findall(text))
 
 
 def spelled(path: Sequence[str | int]) -> str:
-    """A path as it stands in a reference: `.rows[0].name`."""
+    """Return a path as a reference writes it: `.rows[0].name`."""
     return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
 
 
 def field_of(value: Any, path: FieldPath) -> Any:
-    """The field of a JSON value or text; raises ValueError, which says what there is instead."""
-    for place, step in enumerate(path):
-        where = spelled(path[:place]).lstrip(".") or "it"
+    """Return the field of a JSON value or text; raises ValueError with what is there instead."""
+    for depth, step in enumerate(path):
+        where = spelled(path[:depth]).lstrip(".") or "it"
         if isinstance(value, str) and (value := json_in(value)) is MISSING:
             raise ValueError(f"{where} is not JSON")
         if isinstance(step, int):
             if not isinstance(value, list | tuple):
-                raise ValueError(f"{where} is not a list")  # noqa: TRY004 - one kind of error, whatever is missing
+                raise ValueError(f"{where} is not a list")  # noqa: TRY004 - one class for every missing field
             if step >= len(value):
                 raise ValueError(f"{where} has {len(value)} items, and the first is [0]")
         elif not isinstance(value, dict):
@@ -141,7 +140,7 @@ def _some(names: Mapping[str, Any]) -> str:
 
 
 def value_at(value: Any, path: str) -> Any:
-    """The value at a path such as `.rows[0].name`; MISSING if there is none."""
+    """Return the value at a path such as `.rows[0].name`, or MISSING."""
     try:
         return field_of(value, path_of(path))
     except ValueError:
@@ -149,7 +148,7 @@ def value_at(value: Any, path: str) -> Any:
 
 
 def json_in(text: str) -> Any:
-    """The JSON object or list that a text is, or holds in a fence; MISSING if it is none."""
+    """Return the JSON object or list in a text, fenced or not, or MISSING."""
     try:
         return extract(text)
     except NotJson:
@@ -157,12 +156,12 @@ def json_in(text: str) -> Any:
 
 
 def as_text(value: Any) -> str:
-    """A JSON value as it stands in a prompt: text as it is, everything else as JSON."""
+    """Return a JSON value as prompts have it: text unchanged, everything else as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def strings(value: object) -> Iterator[str]:
-    """Every string inside a JSON-like value."""
+    """Yield every string inside a JSON-like value."""
     match value:
         case str():
             yield value
@@ -175,7 +174,7 @@ def strings(value: object) -> Iterator[str]:
 
 
 def renamed(value: Any, ids: Mapping[str, str]) -> Any:
-    """A JSON-like value whose references name other tasks."""
+    """Return a JSON-like value with the ids in its references replaced."""
     match value:
         case str():
             return REFERENCE.sub(lambda match: _with_id(match, ids), value)

@@ -1,4 +1,4 @@
-"""A task: one step of a plan. It never changes; `rewired` and `renamed` make another."""
+"""A task: one step of a plan. It is immutable; `rewired` and `renamed` return another."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ _OPTIONAL = ("output_schema", "check", "model", "most_tasks", "max_cost", "repea
 
 
 class Item(msgspec.Struct, frozen=True):
-    """The item that a grown task is for: any JSON value of the list that its parent goes through."""
+    """The item of a task that grew from a `for_each`: any JSON value of the list."""
 
     value: Any
 
 
 class ResultCheck(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A question that another call answers about a task's result; if it does not hold, the task is done again.
+    """A question that a model call answers about the result of a task.
 
-    It is done again at most `tries` times. `model` is a name of `[models]` in the settings.
+    If the answer is no, the task is done again, at most `tries` times. `model` is a name of `[models]` in the settings.
     """
 
     ask: str
@@ -36,68 +36,69 @@ class ResultCheck(msgspec.Struct, frozen=True, omit_defaults=True):
     model: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """The check as in the plan's JSON."""
+        """Return the check as JSON values."""
         return {"ask": self.ask, "tries": self.tries} | ({"model": self.model} if self.model else {})
 
     @classmethod
     def from_dict(cls, row: Mapping[str, Any]) -> ResultCheck:
-        """The check in a row of a valid document."""
+        """Return the check in a valid document."""
         tries = row.get("tries")
         return cls(row["ask"], 2 if tries is None else tries, row.get("model") or None)
 
 
 class Repeat(msgspec.Struct, frozen=True):
-    """A task is done again until a condition on its own result holds, in `most` rounds at most."""
+    """How a task is repeated: until a condition on its own result holds, in at most `most` rounds."""
 
     until: str | Mapping[str, Any]
     most: int
 
     @property
     def asks(self) -> bool:
-        """Whether a model decides if the task is done again."""
+        """Whether a model decides if there is another round."""
         return isinstance(self.until, Mapping)
 
     @property
-    def told(self) -> str:
-        """The condition, or the question in its place, as planned."""
+    def text(self) -> str:
+        """The text of the condition, or of the question that replaces it."""
         return self.until if isinstance(self.until, str) else str(self.until.get("ask", ""))
 
     def to_dict(self) -> dict[str, Any]:
-        """The rounds as in the plan's JSON."""
+        """Return the repeat as JSON values."""
         return {"until": dict(self.until) if isinstance(self.until, Mapping) else self.until, "most": self.most}
 
     @classmethod
     def from_dict(cls, row: Mapping[str, Any]) -> Repeat:
-        """The rounds in a row of a valid document."""
+        """Return the repeat in a valid document."""
         return cls(row["until"], row["most"])
 
 
 class PreviousRound(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What the round before came to, what must hold, and why a model said that it does not, if one was asked."""
+    """The result of the previous round, the condition that it did not meet, and a model's reason, if one was asked."""
 
     result: str
     until: str
     why: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """The round as JSON values."""
+        """Return the round as JSON values."""
         return {"result": self.result, "until": self.until} | ({"why": self.why} if self.why else {})
 
     @classmethod
     def from_dict(cls, row: Mapping[str, Any]) -> PreviousRound:
-        """The round in a row of a valid document."""
+        """Return the round in a valid document."""
         return cls(row["result"], row["until"], row.get("why", ""))
 
 
 class Task(msgspec.Struct, frozen=True, omit_defaults=True):
     """One step of a plan.
 
-    With `when` it runs only if a condition holds. With `for_each` it goes on in a task for each item of a list, at most
-    `width` at a time, only the `first` of them; each of these has its `item`. With an `output_schema` its result is
-    JSON of that form, and with a `check` it must hold. `model` is a name of `[models]` in the settings. A `goal` is
-    planned when it is ready, and goes on in the tasks of that plan, `most_tasks` at most, which together may cost
-    `max_cost` dollars. With `repeat` it is done again, until a condition on its result holds; a round has what the one
-    before it came to as `previous`.
+    - `when`: the task runs only if this condition holds.
+    - `for_each`: the task grows into one task for each of the `first` items of a list, at most `width` at a time. Each
+      of these has its `item`.
+    - `output_schema`: the JSON Schema of the result. `check`: a question that the result must pass.
+    - `model`: a name of `[models]` in the settings.
+    - A `goal` is planned when it is ready and grows into at most `most_tasks` tasks, which may cost `max_cost` dollars.
+    - `repeat`: the task is done in rounds. A later round has the result of the one before as `previous`.
     """
 
     id: str
@@ -123,12 +124,12 @@ class Task(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def given(self) -> tuple[Reference, ...]:
-        """The results, and fields of results, that stand in its instruction or arguments, each once."""
+        """The distinct references in its instruction and arguments."""
         return self.referred((self.instruction, self.arguments))
 
     @property
     def refers(self) -> bool:
-        """Whether it may read more than the results that it depends on; most tasks do not."""
+        """Whether the task may have references; most tasks have none."""
         return (
             "<<" in self.instruction
             or self.arguments != ""
@@ -140,66 +141,70 @@ class Task(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def references(self) -> tuple[str, ...]:
-        """The ids of tasks whose output, or a field of it, it refers to, each once."""
+        """The distinct ids of tasks whose output it refers to."""
         if not self.refers:
             return ()
-        found = self.referred((self.instruction, self.arguments, self.asked))
-        return tuple(dict.fromkeys(one.id for one in found if one.part == "output" and one.item is None))
+        read = self.referred((self.instruction, self.arguments, self.asked))
+        return tuple(
+            dict.fromkeys(reference.id for reference in read if reference.part == "output" and reference.item is None)
+        )
 
     @property
     def other_references(self) -> tuple[Reference, ...]:
-        """What else it refers to, each once: how tasks ended, how many items they have, and single items."""
+        """The other distinct references: to a status, a count or a single item."""
         if not self.refers:
             return ()
-        found = self.referred((self.instruction, self.arguments, self.asked))
-        return tuple(one for one in found if one.part != "output" or one.item is not None)
+        read = self.referred((self.instruction, self.arguments, self.asked))
+        return tuple(reference for reference in read if reference.part != "output" or reference.item is not None)
 
     @property
     def asked(self) -> str:
-        """What its check asks; empty if it has none."""
+        """The question of its check; empty without one."""
         return self.check.ask if self.check is not None else ""
 
     def referred(self, value: object) -> tuple[Reference, ...]:
-        """The references inside one of its texts or values, each once."""
-        found = dict.fromkeys(references(value))
+        """Return the distinct references in one of its texts or values."""
+        distinct = dict.fromkeys(references(value))
         if self.for_each is None and self.item is None:
-            return tuple(found)
-        return tuple(one for one in found if one.id != "item")  # <<item.output>> is a field of the item
+            return tuple(distinct)
+        return tuple(
+            reference for reference in distinct if reference.id != "item"
+        )  # <<item.output>> is a field of the item
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """The ids of tasks whose values decide whether and how often it runs, or which items it has, each once."""
+        """The distinct ids of tasks that its conditions and its `for_each` read."""
         if self.when is None and self.for_each is None and self.repeat is None:
             return ()
         source = self.for_each if isinstance(self.for_each, str) else ""
         until = self.repeat.until if self.repeat is not None else ""
         read = (*self.referred((self.when, until)), *references(source))
-        found = dict.fromkeys(reference.id for reference in read)
-        found.pop(written_id(self.id), None)  # its own result
-        return tuple(found)
+        ids = dict.fromkeys(reference.id for reference in read)
+        ids.pop(written_id(self.id), None)  # its own result
+        return tuple(ids)
 
     @property
     def reads_status_of(self) -> frozenset[str]:
-        """The ids of tasks whose status decides whether it runs: it runs although they failed."""
+        """The ids of tasks whose status its `when` reads: the task runs even if they failed."""
         return frozenset(reference.id for reference in self.referred(self.when) if reference.part == "status")
 
     @property
     def handles(self) -> frozenset[str]:
-        """The ids of tasks, and of their items, whose failure is handled if it is done."""
+        """The ids of tasks and items whose failure is handled if this task is done."""
         return frozenset(reference.of for reference in self.referred(self.when) if reference.part == "status")
 
     @property
     def asks(self) -> bool:
-        """Whether a model decides if it runs, or runs again."""
+        """Whether a model decides if the task runs, or runs again."""
         return isinstance(self.when, Mapping) or (self.repeat is not None and self.repeat.asks)
 
     @property
     def each_when(self) -> bool:
-        """Whether its condition is one on each item, which is checked for each."""
+        """Whether its condition reads the item, so that it is checked for each item."""
         return self.for_each is not None and any(value.id == "item" for value in values_in(self.when))
 
     def rewired(self, ids: Mapping[str, str]) -> Task:
-        """The task with other tasks in place of some that it depends on or refers to; it stays the same itself."""
+        """Return the task with the ids of other tasks replaced in its dependencies and references."""
         texts = (self.instruction, self.arguments, self.asked, self.needs_approval)
         if ids.keys().isdisjoint((*self.depends_on, *self.reads, *(one.id for one in self.referred(texts)))):
             return self
@@ -216,39 +221,39 @@ class Task(msgspec.Struct, frozen=True, omit_defaults=True):
         )
 
     def renamed(self, task_id: str) -> Task:
-        """The task under another id, by which its own texts refer to it too."""
+        """Return the task under another id, also in its references to itself."""
         return replace(self, id=task_id, repeat=self._repeat_with({self.id: task_id}))
 
     def _repeat_with(self, ids: Mapping[str, str]) -> Repeat | None:
         return replace(self.repeat, until=renamed(self.repeat.until, ids)) if self.repeat is not None else None
 
     def to_dict(self) -> dict[str, Any]:
-        """The task as in the plan's JSON, without empty fields."""
-        given: dict[str, Any] = {"id": self.id}
+        """Return the task as JSON values, without empty fields."""
+        row: dict[str, Any] = {"id": self.id}
         if self.title:
-            given["title"] = self.title
-        given["action_type"] = self.action_type
-        given |= {key: value for key in ("name", "instruction") if (value := getattr(self, key))}
+            row["title"] = self.title
+        row["action_type"] = self.action_type
+        row |= {key: value for key in ("name", "instruction") if (value := getattr(self, key))}
         if self.arguments not in ("", None):
-            given["arguments"] = dict(self.arguments) if isinstance(self.arguments, Mapping) else self.arguments
-        given["depends_on"] = list(self.depends_on)
+            row["arguments"] = dict(self.arguments) if isinstance(self.arguments, Mapping) else self.arguments
+        row["depends_on"] = list(self.depends_on)
         if self.needs_approval:
-            given["needs_approval"] = self.needs_approval
+            row["needs_approval"] = self.needs_approval
         if self.when is not None:
-            given["when"] = dict(self.when) if isinstance(self.when, Mapping) else self.when
+            row["when"] = dict(self.when) if isinstance(self.when, Mapping) else self.when
         if self.for_each is not None:
-            given["for_each"] = list(self.for_each) if isinstance(self.for_each, tuple) else self.for_each
-            given |= {key: value for key in ("width", "first") if (value := getattr(self, key)) is not None}
+            row["for_each"] = list(self.for_each) if isinstance(self.for_each, tuple) else self.for_each
+            row |= {key: value for key in ("width", "first") if (value := getattr(self, key)) is not None}
         if self.item is not None:
-            given["item"] = self.item.value
+            row["item"] = self.item.value
         for key in _OPTIONAL:
             if (value := getattr(self, key)) is not None:
-                given[key] = value.to_dict() if key in _STRUCTS else value
-        return given
+                row[key] = value.to_dict() if key in _STRUCTS else value
+        return row
 
     @classmethod
     def from_dict(cls, row: Mapping[str, Any]) -> Task:
-        """The task in a row of a valid document."""
+        """Return the task in a row of a valid document."""
         action = row["action_type"]
         empty: str | dict[str, Any] = {} if action == "tool" else ""
         return cls(

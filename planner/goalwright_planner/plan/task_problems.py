@@ -1,4 +1,4 @@
-"""Finds everything that is wrong with one task of a plan, whatever the other tasks are."""
+"""The faults of one task of a plan, whatever the other tasks are."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _OF_TASK = re.compile(r"(?:\[[0-9]+\])?\.(?:output|status|count)\b")
 
 
 def row_problems(number: int, row: object, known: Known) -> Iterator[str]:
-    """What is wrong with one task, whatever the others are."""
+    """Yield the faults of one task."""
     if not isinstance(row, Mapping):
         yield f"task number {number} must be an object, not {kind_of(row)}"
         return
@@ -64,8 +64,8 @@ def row_problems(number: int, row: object, known: Known) -> Iterator[str]:
     yield from (
         f"{label} refers to {fault}" for fault in unreadable_problems((row.get("title"), *all_texts(row)), known)
     )
-    if isinstance(row.get("title"), str) and (given := next(references(row["title"]), None)) is not None:
-        yield f"{label} refers to {given} in its 'title', which is not filled in; leave that out"
+    if isinstance(row.get("title"), str) and (reference := next(references(row["title"]), None)) is not None:
+        yield f"{label} refers to {reference} in its 'title', which is not filled in; leave that out"
 
 
 def _dependency_problems(value: object) -> Iterator[str]:
@@ -109,30 +109,35 @@ def _tool_problems(name: object, arguments: object, known: Known, *, in_items: b
     if arguments and not isinstance(arguments, Mapping):
         yield f"'arguments' of a tool task must be an object, not {kind_of(arguments)}"
     elif name in known.tools:
-        given = arguments if isinstance(arguments, Mapping) else {}
-        faults = argument_problems(given, known.tools[name], in_items=in_items)
+        faults = argument_problems(
+            arguments if isinstance(arguments, Mapping) else {}, known.tools[name], in_items=in_items
+        )
         yield from (f"tool {name!r} {fault}" for fault in faults)
 
 
-def argument_problems(given: Mapping[str, Any], schema: Mapping[str, Any], *, in_items: bool = False) -> Iterator[str]:
-    """What the call itself would be refused for; null counts as left out, as in the call."""
+def argument_problems(
+    arguments: Mapping[str, Any], schema: Mapping[str, Any], *, in_items: bool = False
+) -> Iterator[str]:
+    """Yield the faults for which the call would be refused; null counts as missing, as in the call."""
     properties = schema.get("properties", {})
-    # An upstream result, or an item, is known to the run alone.
+    # The values of results and items are not known before the run.
     patterns = [REFERENCE, *([ITEM] if in_items else [])]
-    for missing in (key for key in schema.get("required", ()) if given.get(key) is None):
+    for missing in (key for key in schema.get("required", ()) if arguments.get(key) is None):
         yield f"needs the argument {missing!r}"
-    for key, value in given.items():
+    for key, value in arguments.items():
         if key not in properties:
             yield f"has no argument {key!r}; {known_are(str(key), list(properties))}"
         elif value is not None and not (isinstance(value, str) and any(pattern.search(value) for pattern in patterns)):
-            yield from (f"takes {wanted} as {key!r}, not {value!r:.80}" for wanted in _unmet(value, properties[key]))
+            yield from (
+                f"takes {expected} as {key!r}, not {value!r:.80}" for expected in _unmet(value, properties[key])
+            )
 
 
 def _unmet(value: object, schema: Mapping[str, Any]) -> Iterator[str]:
-    """What a value should be and is not, by its type and choices; the tool checks the rest of its schema."""
-    wanted, choices = schema.get("type"), schema.get("enum")
-    if wanted in TYPES and not fits(value, wanted):
-        yield f"{'an' if wanted[0] in 'aio' else 'a'} {wanted}"
+    """Yield the type or choices that a value does not fit; the tool checks the rest of its schema."""
+    kind, choices = schema.get("type"), schema.get("enum")
+    if kind in TYPES and not fits(value, kind):
+        yield f"{'an' if kind[0] in 'aio' else 'a'} {kind}"
     elif isinstance(choices, list) and value not in choices:
         yield f"one of {', '.join(map(repr, choices))}"
 
@@ -140,7 +145,7 @@ def _unmet(value: object, schema: Mapping[str, Any]) -> Iterator[str]:
 def _list_problems(
     row: Mapping[str, Any], texts: Iterable[str], texts_of_conditions: Iterable[str] = ()
 ) -> Iterator[str]:
-    """What is wrong with how a task goes through a list; `texts` are those of its instruction and arguments.
+    """Yield the faults of a task's `for_each`; `texts` are those of its instruction and arguments.
 
     Its `conditions` may read the item too.
     """
@@ -149,7 +154,7 @@ def _list_problems(
     if source is None:
         read = {match["path"] for text in texts_of_conditions for match in ITEM.finditer(text)}
         yield from (f"'{key}' has no effect without 'for_each'" for key in ("width", "first") if row.get(key))
-        if any(not _OF_TASK.match(path) for path in used | read):  # that is what a task `item` has
+        if any(not _OF_TASK.match(path) for path in used | read):  # otherwise it refers to a task called `item`
             yield "<<item>> stands for an item of 'for_each', which is missing; add it, or leave <<item>> out"
         return
     if isinstance(source, str):
@@ -167,7 +172,7 @@ def _list_problems(
 
 
 def _repeat_problems(row: Mapping[str, Any]) -> Iterator[str]:
-    """What is wrong with how a task is repeated, whatever the other tasks are."""
+    """Yield the faults of a task's `repeat`."""
     repeat, own = row.get("repeat"), row.get("id")
     if repeat is None:
         return
@@ -197,14 +202,14 @@ def _repeat_problems(row: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _result_problems(row: Mapping[str, Any], models: Sequence[str]) -> Iterator[str]:
-    """What is wrong with these keys of one task; `models` are the names that it may use."""
+    """Yield the faults of `output_schema`, `check` and `model`; `models` are the names that the task may use."""
     if row.get("action_type") == "tool":
         yield from _tool_result_problems(row)
         return
     if row.get("output_schema") is not None:
         yield from schema_faults(row["output_schema"])
     if row.get("action_type") == "goal":
-        yield from _checked_goal_problems(row)
+        yield from _goal_result_problems(row)
         return
     yield from _model_problems(row.get("model"), "'model'", models)
     if row.get("check") is not None:
@@ -214,7 +219,7 @@ def _result_problems(row: Mapping[str, Any], models: Sequence[str]) -> Iterator[
 
 
 def _tool_result_problems(row: Mapping[str, Any]) -> Iterator[str]:
-    """A tool's result comes from no model, so that none can be asked for it again."""
+    """Yield the keys that a tool cannot have, since no model can be asked for its result again."""
     if row.get("output_schema") is not None:
         yield "a tool task cannot have 'output_schema'; fields of its JSON text can be referred to without"
     if row.get("check") is not None:
@@ -223,8 +228,8 @@ def _tool_result_problems(row: Mapping[str, Any]) -> Iterator[str]:
         yield "a tool task cannot have 'model'; it calls none"
 
 
-def _checked_goal_problems(row: Mapping[str, Any]) -> Iterator[str]:
-    """A goal is done by many calls, none of which alone can be done again."""
+def _goal_result_problems(row: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the keys that a goal cannot have, since its result comes from many calls."""
     if row.get("check") is not None:
         yield "a goal task cannot have 'check'; check the result in a task that depends on it"
     if row.get("model") is not None:
@@ -256,7 +261,7 @@ def _model_problems(name: object, where: str, models: Sequence[str]) -> Iterator
 
 
 def _goal_problems(row: Mapping[str, Any], max_depth: int) -> Iterator[str]:
-    """What is wrong with a task as a goal; `max_depth` is how deep goals may still be nested."""
+    """Yield the faults of a sub-goal; `max_depth` is how deep goals may still be nested."""
     most, cost = row.get("most_tasks"), row.get("max_cost")
     if row.get("action_type") != "goal":
         yield from (f"'{key}' is only for action_type 'goal'" for key in _GOAL_KEYS if row.get(key) is not None)
@@ -277,26 +282,26 @@ def _goal_problems(row: Mapping[str, Any], max_depth: int) -> Iterator[str]:
 
 
 def all_texts(row: Mapping[str, Any]) -> tuple[object, ...]:
-    """The texts of a task in which references are filled."""
+    """Return the texts of a task in which references are replaced, and the questions of its conditions."""
     asked = (condition.get("ask") for condition in conditions_of(row) if isinstance(condition, Mapping))
     return (*filled_texts(row), *asked)
 
 
 def filled_texts(row: Mapping[str, Any]) -> tuple[object, ...]:
-    """Those that it is told with, where a reference that cannot be read is missed."""
+    """Return the texts of a task in which references are replaced by values."""
     check = row.get("check")
     asked = check.get("ask") if isinstance(check, Mapping) else None
     return row.get("instruction"), row.get("arguments"), asked, row.get("needs_approval")
 
 
 def conditions_of(row: Mapping[str, Any]) -> tuple[object, object]:
-    """What decides whether it runs, and what ends its rounds."""
+    """Return the condition for the task, and the one that ends its rounds."""
     return row.get("when"), until_in(row)
 
 
 def _condition_texts(row: Mapping[str, Any]) -> list[str]:
-    """The conditions of a task, or the questions in their place."""
-    texts = (one.get("ask") if isinstance(one, Mapping) else one for one in conditions_of(row))
+    """Return the texts of the conditions of a task, or of the questions that replace them."""
+    texts = (value.get("ask") if isinstance(value, Mapping) else value for value in conditions_of(row))
     return [text for text in texts if isinstance(text, str)]
 
 
@@ -307,11 +312,11 @@ def unreadable_problems(texts: object, known: Known) -> Iterator[str]:
 
 
 def until_in(row: Mapping[str, Any]) -> object:
-    """What ends the rounds of a task in a document that may have faults; None if it is not repeated."""
+    """Return the condition that ends the rounds of a task, which may be invalid; None without `repeat`."""
     repeat = row.get("repeat")
     return repeat.get("until") if isinstance(repeat, Mapping) else None
 
 
 def kind_of(value: object) -> str:
-    """Return what a JSON value is, in words."""
+    """Return the type of a JSON value in words."""
     return type_of(value, "a list")

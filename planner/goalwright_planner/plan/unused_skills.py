@@ -1,4 +1,4 @@
-"""Skills that were selected with certainty: whether a plan uses them, or says in `unused` why it does not."""
+"""Skills that were selected with certainty: whether a plan uses them, or gives a reason in `unused`."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ _SHOWN = 6
 
 
 def reasons_in(value: object) -> dict[str, str]:
-    """Reasons by skill, also if they came as a list of names with reasons; all else gives no reason."""
+    """Return the reasons by skill, from an object or from rows with a name and a reason."""
     if isinstance(value, Mapping):
         pairs = list(value.items())
     else:
         rows = value if isinstance(value, list) else []
         pairs = [(_first(row, _NAME), _first(row, _REASON)) for row in rows if isinstance(row, Mapping)]
-    found: dict[str, str] = {}
+    reasons: dict[str, str] = {}
     for name, reason in pairs:
         if isinstance(name, str) and isinstance(reason, str):
-            found.setdefault(name, reason)
-    return found
+            reasons.setdefault(name, reason)
+    return reasons
 
 
 def repair(value: object, reasons: Mapping[str, str]) -> str:
-    """What was changed to read these reasons; empty if nothing was."""
+    """Return how the reasons were repaired; empty if they were not."""
     if value is None or value == reasons:
         return ""
     return RESPELT if isinstance(value, list) and len(value) == len(reasons) else DROPPED
@@ -48,17 +48,17 @@ def _first(row: Mapping[str, object], keys: Sequence[str]) -> object:
 
 
 def used_in(tasks: Iterable[Task], skill: str) -> bool:
-    """Whether a task of a plan is for a skill, or is a goal that asks for it by name."""
+    """Whether a task uses a skill, or is a goal that names it."""
     return any(_uses(task.action_type, task.name, task.instruction, skill) for task in tasks)
 
 
 def left_out(document: Any, certain: Sequence[str]) -> tuple[str, ...]:
-    """Of these skills, those that a plan document neither uses nor gives a reason for; it may have faults."""
+    """Return the skills that a plan document neither uses nor gives a reason for; it may have faults."""
     rows = document.get("tasks") if isinstance(document, Mapping) else None
     if not isinstance(rows, list) or not rows:
         return ()
-    given = document.get(KEY)
-    reasons = given if isinstance(given, Mapping) else {}
+    value = document.get(KEY)
+    reasons = value if isinstance(value, Mapping) else {}
     tasks = [row for row in rows if isinstance(row, Mapping)]
     return tuple(
         name
@@ -69,7 +69,7 @@ def left_out(document: Any, certain: Sequence[str]) -> tuple[str, ...]:
 
 
 def warnings(tasks: Sequence[Task], certain: Sequence[str], reasons: Mapping[str, str]) -> Iterator[str]:
-    """A warning for each of these skills that tasks do not use, with the reason if the plan gives one."""
+    """Yield a warning for each of these skills that no task uses, with the reason if the plan gives one."""
     for name in certain:
         if not used_in(tasks, name):
             reason = shorten(reasons.get(name) or "", _LONGEST_REASON)
@@ -79,7 +79,7 @@ def warnings(tasks: Sequence[Task], certain: Sequence[str], reasons: Mapping[str
 
 
 def unknown_names(reasons: Mapping[str, str], known: Sequence[str]) -> str:
-    """A warning of names in a plan's reasons that are not skills here; empty if all are."""
+    """Return a warning about reasons for unknown skills; empty if all are known."""
     unknown = [repr(name)[:80] for name in reasons if name not in known]
     if not unknown:
         return ""

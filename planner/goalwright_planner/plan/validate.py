@@ -1,7 +1,4 @@
-"""Finds everything that is wrong with a plan at once, in words that a model or a person can act on.
-
-Faults go into the prompt that asks a model again: changing their text breaks strict replay of recorded runs.
-"""
+"""Validates a plan document: returns all faults at once, each with a remedy that a model or a person can act on."""
 
 from __future__ import annotations
 
@@ -29,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def problems(document: object, known: Known) -> list[str]:
-    """All faults of a plan document, each with a remedy; empty if the plan can be run."""
+    """Return all faults of a plan document; empty if the plan can run."""
     if not isinstance(document, Mapping):
         return [f"the plan must be a JSON object with a 'tasks' list, not {kind_of(document)}"]
     faults = [
@@ -57,14 +54,14 @@ def problems(document: object, known: Known) -> list[str]:
 
 
 def graph_problems(rows: Sequence[Mapping[str, Any]], known: Known) -> Iterator[str]:
-    """What is wrong with tasks together: their ids, dependencies and references."""
+    """Yield the faults of tasks together: ids, dependencies and references."""
     import networkx as nx
 
     rows = [row for row in rows if isinstance(row.get("id"), str) and row["id"]]
     ids = [row["id"] for row in rows]
-    for twice, times in Counter(ids).items():
+    for task_id, times in Counter(ids).items():
         if times > 1:
-            yield f"the id {twice!r} is used by {times} tasks; ids must be unique"
+            yield f"the id {task_id!r} is used by {times} tasks; ids must be unique"
     graph: nx.DiGraph[str] = nx.DiGraph()
     graph.add_nodes_from(ids)
     for row in rows:
@@ -93,7 +90,7 @@ def graph_problems(rows: Sequence[Mapping[str, Any]], known: Known) -> Iterator[
 
 
 def synthesis_problems(synthesis: object, rows: Sequence[Mapping[str, Any]], known: Known) -> Iterator[str]:
-    """What is wrong with the references of a plan's `synthesis`, which may read the result of every task."""
+    """Yield the faults of references in `synthesis`, which may read the result of every task."""
     if not isinstance(synthesis, str):
         return
     by_id = {row["id"]: row for row in rows if isinstance(row.get("id"), str)}
@@ -131,8 +128,8 @@ def _reference_problems(
         if reference.id not in graph:
             yield f"{start}but there is no task {reference.id!r}; {_tasks_are(list(by_id))}"
         elif reference.id == own:
-            what = "its own output" if reference.part == "output" else "its own"
-            yield f"{start}{what}; leave that out, or name another task"
+            own_value = "its own output" if reference.part == "output" else "its own"
+            yield f"{start}{own_value}; leave that out, or name another task"
         elif not graph.has_edge(reference.id, own) and not nx.has_path(graph, reference.id, own):
             remedy = (
                 "it waits for this task: leave the reference out"
@@ -145,8 +142,8 @@ def _reference_problems(
 
 
 def _own_problems(row: Mapping[str, Any]) -> Iterator[str]:
-    """What is wrong with the fields of its own result that end a task's rounds."""
-    one_round = {key: value for key, value in row.items() if key != "for_each"}  # each item has rounds of its own
+    """Yield the faults of references to its own result in the condition that ends a task's rounds."""
+    one_round = {key: value for key, value in row.items() if key != "for_each"}  # each item has its own rounds
     for reference in dict.fromkeys(filter(_is_own(row), references(until_in(row)))):
         if (why := field_fault(reference, one_round, needs_form=False)) is not None:
             yield f"task {row['id']!r} refers to {reference}, {why}"
@@ -157,18 +154,18 @@ def _is_own(row: Mapping[str, Any]) -> Callable[[Reference], bool]:
 
 
 def _referred(row: Mapping[str, Any]) -> dict[str, tuple[Reference, bool]]:
-    """What a task refers to, by how it refers to it, and whether that must be there when it is filled in.
+    """Return the references of a task by their text, and whether the value must exist.
 
-    What ends its rounds may refer to its own result.
+    The condition that ends its rounds may refer to its own result.
     """
     source, is_own, (when, until) = row.get("for_each"), _is_own(row), conditions_of(row)
     referred = {str(reference): (reference, True) for reference in references(filled_texts(row))}
-    read = [*references(when), *(one for one in references(until) if not is_own(one))]
-    referred |= {str(one): (one, False) for one in read if str(one) not in referred}
+    read = [*references(when), *(reference for reference in references(until) if not is_own(reference))]
+    referred |= {str(reference): (reference, False) for reference in read if str(reference) not in referred}
     if source is not None:  # <<item.output>> is a field of the item
         referred = {text: pair for text, pair in referred.items() if pair[0].id != "item"}
     listed = references(source if isinstance(source, str) else "")
-    return referred | {str(one): (one, False) for one in listed if str(one) not in referred}
+    return referred | {str(reference): (reference, False) for reference in listed if str(reference) not in referred}
 
 
 def _tasks_are(ids: Sequence[str]) -> str:
@@ -181,7 +178,7 @@ def _dependencies(row: Mapping[str, Any]) -> list[str]:
 
 
 def _cycle(graph: nx.DiGraph[str], component: set[str], ids: Sequence[str]) -> str:
-    """A cycle, from each task to one that it depends on: the graph's edges point the other way."""
+    """Return a circle, from each task to one that it depends on; the edges of the graph point the other way."""
     import networkx as nx
 
     first = min(component, key=ids.index)
@@ -194,10 +191,10 @@ def _some(ids: Sequence[str]) -> str:
 
 
 def field_fault(reference: Reference, row: Mapping[str, Any], *, needs_form: bool = True) -> str | None:
-    """Why the result of a task cannot have the field that a reference names; None if it may.
+    """Return why the result of a task cannot have the field that a reference names, or None.
 
-    Without a schema a result may be JSON all the same, unless it is the joined text of a list's items. A reference that
-    `needs_form` is filled in, and cannot be empty; a condition reads whatever there is.
+    Without a schema a result may still be JSON, unless it is the joined text of several items. A reference in a text
+    `needs_form`, because its value must exist; a condition may read a missing value.
     """
     schema, many = row.get("output_schema"), row.get("for_each") is not None
     if reference.item is not None:
@@ -210,14 +207,14 @@ def field_fault(reference: Reference, row: Mapping[str, Any], *, needs_form: boo
         whole = f"<<{reference.of}.output>>"
         return f"but {reference.id!r} has no output_schema; give it one with that field, or write {whole}"
     if not isinstance(schema, Mapping) or next(schema_faults(schema), None) is not None:
-        return None  # of the schema, a fault of its own
+        return None  # the schema has faults of its own
     # The output of a task for each item is the list of their outputs.
     why = excluded({"type": "array", "items": schema} if many else schema, reference.path)
     return None if why is None else f"but in the output_schema of {reference.id!r} {why}"
 
 
 def _item_fault(reference: Reference, row: Mapping[str, Any]) -> str | None:
-    """Why a task cannot have the item that a reference names; None if it may."""
+    """Return why a task cannot have the item that a reference names, or None."""
     source, first = row.get("for_each"), row.get("first")
     if source is None:
         return (

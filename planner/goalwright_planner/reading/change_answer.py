@@ -1,7 +1,4 @@
-"""Reads a change of a plan from a model's answer, as plans are read: what was repaired, and all faults.
-
-Faults go into the prompt that asks the model again: changing their text breaks strict replay of recorded runs.
-"""
+"""Reads a change of a plan from a model's answer: text, JSON document, normal form, validated change."""
 
 from __future__ import annotations
 
@@ -33,7 +30,7 @@ _FORM = "one JSON object with 'add', 'drop', 'rewire', 'synthesis' and 'give_up'
 
 @dataclass(frozen=True, slots=True)
 class ChangeReading:
-    """A change as it was read, or why the model gives up; it can be made if it has no faults."""
+    """A change as it was read, or why the model gives up; the change can be made if there are no faults."""
 
     change: Change
     give_up: str = ""
@@ -42,7 +39,7 @@ class ChangeReading:
 
 
 def change_schema(*, unused: bool = False, repeats: bool = False) -> dict[str, Any]:
-    """The schema of a change, for providers that support structured output; `unused` and `repeats` as in a plan's."""
+    """Return the JSON schema of a change; `unused` and `repeats` are as in the schema of a plan."""
     text: dict[str, Any] = {"type": ["string", "null"]}
     return {
         "type": "object",
@@ -59,7 +56,7 @@ def change_schema(*, unused: bool = False, repeats: bool = False) -> dict[str, A
 
 
 def read_change(text: str, plan: Plan, begun: Mapping[str, str], known: Known) -> ChangeReading:
-    """The change of a plan in a model's answer; `begun` has the status of each task that has started."""
+    """Read the change in a model's answer; `begun` has the status of each task that has started."""
     try:
         answer = find(text, *_DECIDING)
     except NotJson as error:
@@ -68,8 +65,8 @@ def read_change(text: str, plan: Plan, begun: Mapping[str, str], known: Known) -
         return ChangeReading(Change(), faults=(f"the answer is nested too deeply; answer with {_FORM}",))
     document = unwrapped(answer.document, _DECIDING)
     if not isinstance(document, Mapping) or document.keys().isdisjoint(_DECIDING):
-        what = "a whole plan" if isinstance(document, Mapping) and "tasks" in document else "no change of the plan"
-        return ChangeReading(Change(), faults=(f"the answer is {what}; answer with {_FORM}",))
+        answered = "a whole plan" if isinstance(document, Mapping) and "tasks" in document else "no change of the plan"
+        return ChangeReading(Change(), faults=(f"the answer is {answered}; answer with {_FORM}",))
     unused = document.get(unused_skills.KEY)
     reasons = unused_skills.reasons_in(unused)
     repairs = [repair for repair in (answer.repair, unused_skills.repair(unused, reasons)) if repair]
@@ -125,9 +122,9 @@ def _listed(value: Any) -> list[Any]:
 def _rows(
     added: Sequence[Mapping[str, Any]], extra: Mapping[str, Any], plan: Plan
 ) -> tuple[list[Any], list[str], list[str]]:
-    """The added tasks in the normal form of a plan that has the others before them, with repairs and faults.
+    """Return the added tasks in the normal form of a plan with the existing tasks before them, repairs and faults.
 
-    What the `extra` keys of the change state about tasks is read as in a plan, of the added ones.
+    The `extra` keys of the change are read like keys of a plan, but only added tasks may get dependencies from them.
     """
     if not added and not extra:
         return [], [], []
@@ -136,13 +133,15 @@ def _rows(
     rows = list((form.document.get("tasks") if isinstance(form.document, Mapping) else None) or ())
     changed = [row["id"] for row, old in zip(rows, before, strict=False) if row != old]
     if changed:
-        what = f"would let tasks wait for others that the plan has already ({', '.join(changed)})"
-        form.faults.append(f"a key of the change {what}; only 'depends_on' of added tasks and 'rewire' can do that")
+        form.faults.append(
+            f"a key of the change adds dependencies to tasks of the plan ({', '.join(changed)}); "
+            "only 'depends_on' of added tasks and 'rewire' can change dependencies"
+        )
     return rows[len(before) :], form.repairs, form.faults
 
 
 def _is_sound(row: Mapping[str, Any]) -> bool:
-    """Whether a row can be read as a task, right or wrong."""
+    """Whether a row can be read as a task, with or without faults."""
     texts = [row.get(key) for key in ("title", "name", "instruction")]
     before = row.get("depends_on")
     return (

@@ -1,7 +1,7 @@
-"""Reads what is almost JSON without guessing: Python literals, bare keys, curly quotes, and YAML plans.
+"""Parses almost-JSON without guessing: Python literals, bare keys, curly quotes, and YAML plans.
 
-Each form is read by its own strict grammar, or not at all: what could mean two things is refused, such as a quote
-inside a quoted text, or a key that occurs twice with different values.
+Each form has its own strict grammar. Text that could mean two things is refused, such as a quote inside a quoted text,
+or a key that occurs twice with different values.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _OMISSION = re.compile(
     re.IGNORECASE,
 )
 _COMMENT_OMISSION = re.compile(
-    rf"\.{{3}}|…|\betc\b|\band\s+so\s+(?:on|forth)\b|\b{_MORE}\b[^.\n]*\b{_TASKS}\b|\b(?:rest|omitted|truncated|TODO|TBD)\b",
+    rf"\.{{3}}|…|\b(?:etc|rest|omitted|truncated|TODO|TBD|and\s+so\s+(?:on|forth))\b|\b{_MORE}\b[^.\n]*\b{_TASKS}\b",
     re.IGNORECASE,
 )
 _ELLIPSIS = re.compile(r"[\s\W]*(?:\.{3}|…)[\s\W]*")
@@ -48,15 +48,15 @@ _JSON_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?")
 
 
 class Ambiguous(NotJson):
-    """The text could be read in two ways."""
+    """Raised for a text that could be read in two ways."""
 
 
 class LeftOut(Ambiguous):
-    """The text says that something was left out of it."""
+    """Raised for a text that says that something was left out of it."""
 
 
 def load(text: str) -> tuple[Any, str]:
-    """The object or list in a text, and how the text differs from JSON; raises NotJson if it is neither."""
+    """Return the object or list in a text, and the repair that it needed; raises NotJson if it is neither."""
     stripped = text.strip().removeprefix("\ufeff")
     if len(stripped) > _LONGEST:
         return _json(stripped), ""
@@ -64,7 +64,7 @@ def load(text: str) -> tuple[Any, str]:
         try:
             value = read(stripped)
         except Ambiguous:
-            if read is _json:  # no other grammar makes a duplicate key plain
+            if read is _json:  # a duplicate key stays ambiguous in every grammar
                 raise
             continue
         except (ValueError, SyntaxError, tokenize.TokenError, RecursionError, MemoryError, yaml.YAMLError):
@@ -87,7 +87,7 @@ def is_ellipsis(value: object) -> bool:
 
 
 def _comments(text: str, read: Callable[[str], Any]) -> list[str]:
-    """The comments of a text that was read so."""
+    """Return the comments of a text that this reader parsed."""
     if read is _yaml:
         return _YAML_COMMENT.findall(text)
     if read is _python:
@@ -102,12 +102,12 @@ def _json(text: str) -> Any:
 
 
 def _corrected(text: str) -> Any:
-    """JSON with commas, comments and inner brackets corrected; without its end, more than a bracket may be lost."""
+    """Parse JSON with commas, comments and inner brackets corrected, but only if its end is not lost."""
     return _json(repair(text, ended=True) or "")
 
 
 def _relaxed(text: str) -> Any:
-    """JSON with Python's literals, bare keys, and `\\'` inside strings."""
+    """Parse JSON with Python literals, bare keys, and `\\'` inside strings."""
 
     def replace(match: re.Match[str]) -> str:
         if match["string"]:
@@ -124,7 +124,7 @@ def _relaxed(text: str) -> Any:
 
 
 def _python(text: str) -> Any:
-    """A Python literal; adjacent strings are refused, since Python would join them and lose their quotes."""
+    """Parse a Python literal; adjacent strings are refused, since Python would join them and lose their quotes."""
     if not text.startswith(("{", "[")):
         raise ValueError(text[:20])
     before = None
@@ -163,7 +163,7 @@ def _key(node: ast.expr) -> str:
 
 
 def _curly(text: str) -> Any:
-    """JSON whose strings have curly quotes around them; refused if straight quotes delimit any."""
+    """Parse JSON with curly quotes around its strings; refused if straight quotes delimit any."""
     if '"' in re.sub(r"\\.", "", text) or text.count("“") != text.count("”"):
         raise Ambiguous("quotes of two kinds")
     straight = _CURLY.sub(lambda match: f'"{match[1]}"', text)
@@ -176,19 +176,19 @@ def _curly(text: str) -> Any:
 
 
 def _yaml(text: str) -> Any:
-    """A plan in YAML, whose first key is `tasks`; numbers, dates and words are read as JSON would read them."""
+    """Parse a YAML plan whose first key is `tasks`; numbers, dates and words are read as in JSON."""
     if not _YAML_PLAN.match(text):
         raise ValueError("not a plan in YAML")
     return yaml.load(text, _PlanLoader)  # noqa: S506 - stricter than the safe loader
 
 
 class _PlanLoader(JsonLoader):
-    """YAML in which only JSON's own words and numbers are not text: `yes` and 010 stay as they are."""
+    """A YAML loader with the scalars of JSON: `yes` and 010 are text."""
 
     yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012 - as in the parent class
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        """The mapping; a duplicate key is an error."""
+        """Return the mapping; a duplicate key is an error."""
         pairs = [(self.construct_object(key, deep=True), value) for key, value in node.value]
         if len({str(key) for key, _ in pairs}) < len(pairs):
             raise Ambiguous("duplicate key")
@@ -203,13 +203,13 @@ _PlanLoader.add_implicit_resolver("tag:yaml.org,2002:null", re.compile(r"^(?:nul
 
 
 def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """The pairs as an object; a key may be repeated only with the same value."""
-    found: dict[str, Any] = {}
+    """Return pairs as an object; a key may be repeated only with the same value."""
+    mapping: dict[str, Any] = {}
     for key, value in pairs:
-        if key in found and found[key] != value:
+        if key in mapping and mapping[key] != value:
             raise Ambiguous(f"the key {key!r} occurs twice with different values")
-        found[key] = value
-    return found
+        mapping[key] = value
+    return mapping
 
 
 _READERS: tuple[tuple[Callable[[str], Any], str], ...] = (

@@ -1,7 +1,7 @@
-"""The shapes in which models write plans: in full, or numbered, which leaves a small model no room for an invalid plan.
+"""The schemas with which models are asked for plans: the full one, and a numbered one for small models.
 
-A grammar enforces the numbered schema while the model writes, so the schema spells out what validation would check:
-tasks have ids by position, `t1`, `t2`, …, and a task can only depend on those before it.
+A grammar enforces the numbered schema while the model writes, so that an invalid plan is impossible: tasks have ids by
+position, `t1`, `t2`, …, and a task can only depend on earlier ones.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from goalwright_planner.plan.task import ACTION_TYPES, GOAL
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-# The space sets it apart from every valid name of a skill.
+# No skill name has a space.
 NO_SKILL = "no skill"
 INSTRUCTION_LIMIT = 240
 TITLE_LIMIT = 60
-# Arguments of a tool that a model is offered: those that it needs come first.
+# How many arguments of a tool are offered; required ones come first.
 _MOST_ARGUMENTS = 20
 _TEXT: Mapping[str, Any] = {"type": "string", "maxLength": INSTRUCTION_LIMIT}
 _KINDS: Mapping[str, Mapping[str, Any]] = {
@@ -33,7 +33,7 @@ _KINDS: Mapping[str, Mapping[str, Any]] = {
 }
 
 _NEXT_PART = re.compile(r"\bthen\b|\bafterwards\b|;|^\s*(?:\d+[.)]|[-*])\s", re.IGNORECASE | re.MULTILINE)
-# What stands between things that are listed.
+# The separators of a list in a sentence.
 _LISTED = re.compile(r",\s*(?:and|or)\b|,|\band\b", re.IGNORECASE)
 
 _ADAPTIVE: dict[str, Any] = {
@@ -59,18 +59,18 @@ _REPEAT: dict[str, Any] = {
     "required": ["until", "most"],
 }
 
-# Why skills that fit are not used, by their names.
+# The reasons for unused skills.
 UNUSED: dict[str, Any] = {"type": ["object", "null"], "additionalProperties": {"type": "string"}}
 
 
 @dataclass(frozen=True, slots=True)
 class AskedPlan:
-    """What a plan is asked for: a goal, the skills selected for it, and at most `max_tasks` tasks.
+    """The request for a plan: a goal, the skills selected for it, and at most `max_tasks` tasks.
 
-    Where goals may not be nested deeper, there are no `sub_goals`; where a skill must be used, the plan may say in
-    `unused` why it is not; where `direct`, there may be an answer instead; where `repeats`, tasks may have rounds.
-    There is `room` for at least that many tasks, even if the goal lists fewer things. `tools` are those that the plan
-    may call, with the JSON schema of their parameters.
+    - `sub_goals`: whether a task may be a goal. `repeats`: whether tasks may have rounds.
+    - `unused`: whether the plan may give reasons for unused skills. `direct`: whether it may be an answer instead.
+    - `room`: the least number of tasks that the schema allows, even if the goal lists fewer things.
+    - `tools`: the tools that the plan may call, with the JSON schema of their parameters.
     """
 
     goal: str
@@ -85,31 +85,31 @@ class AskedPlan:
 
 
 class PlanShape(Protocol):
-    """The schema that a plan is asked for with, and the way back to a full plan document."""
+    """The schema with which a model is asked for a plan, and the way back to a full plan document."""
 
     def schema(self, asked: AskedPlan) -> dict[str, Any]:
-        """The JSON schema of the plan that is asked for."""
+        """Return the JSON schema of the requested plan."""
 
     def widen(self, document: Any) -> Any:
-        """The full plan document for the one that the model wrote, in its normal form."""
+        """Return the full plan document for the normal form of the model's document."""
 
     def left_out(self, skill: str) -> str:
-        """The fault of a plan that leaves out a skill which must be used."""
+        """Return the fault of a plan that leaves out a required skill."""
 
 
 class FullShape:
-    """The full plan: validation finds what the schema cannot express."""
+    """The full plan; validation checks what the schema cannot express."""
 
     def schema(self, asked: AskedPlan) -> dict[str, Any]:
-        """The same schema for all goals."""
+        """Return the same schema for all goals."""
         return plan_schema(sub_goals=asked.sub_goals, unused=asked.unused, direct=asked.direct, repeats=asked.repeats)
 
     def widen(self, document: Any) -> Any:
-        """The document itself."""
+        """Return the document itself."""
         return document
 
     def left_out(self, skill: str) -> str:
-        """The plan may say why."""
+        """Return a fault that asks for a task or a reason."""
         return (
             f"no task uses the skill {skill!r}, which was selected with certainty; give it a task of action_type "
             f"'skill', or say in 'unused' why none uses it: {{\"{skill}\": \"why\"}}"
@@ -117,14 +117,14 @@ class FullShape:
 
 
 class NumberedShape:
-    """A few tasks with ids by position, each with one of the selected skills or tools, or none."""
+    """A few tasks with ids by position, each with at most one of the selected skills or tools."""
 
     def schema(self, asked: AskedPlan) -> dict[str, Any]:
-        """A schema with room for every thing that the goal lists: small models use all the room they are given."""
+        """Return a schema with room for the things that the goal lists: small models fill all the room they get."""
         return numbered_schema(asked.skills, min(asked.max_tasks, max(asked.room, listed(asked.goal))), asked.tools)
 
     def widen(self, document: Any) -> Any:
-        """The full plan; a document that does not follow the numbered schema is left to validation."""
+        """Return the full plan; a document that does not follow the numbered schema is left to validation."""
         rows = document.get("tasks") if isinstance(document, dict) else None
         if not isinstance(rows, list) or not all(isinstance(row, dict) and "use" in row for row in rows):
             return document
@@ -133,7 +133,7 @@ class NumberedShape:
         return whole | {key: document[key] for key in ("unused",) if key in document}
 
     def left_out(self, skill: str) -> str:
-        """There is no room for a reason."""
+        """Return a fault that asks for a task; the schema has no room for a reason."""
         return f'no task uses the skill {skill}, which fits the goal; write it in the "use" of the task that it fits'
 
 
@@ -143,10 +143,9 @@ SHAPES: dict[str, PlanShape] = {"full": FullShape(), "numbered": NumberedShape()
 def plan_schema(
     *, sub_goals: bool = True, unused: bool = False, direct: bool = False, repeats: bool = False
 ) -> dict[str, Any]:
-    """The schema of a plan: loose enough for every provider's dialect; validation does the rest.
+    """Return the schema of a plan, loose enough for every provider's dialect; validation does the rest.
 
-    It has `unused` only where a skill must be used, `answer` only where there may be one instead of a plan, and
-    `repeat` only where the goal asks for rounds: the hash of a request is made of its schema too.
+    It has `unused`, `answer` and `repeat` only if the request needs them: the schema is part of the hash of a request.
     """
     actions = [action for action in ACTION_TYPES if sub_goals or action != GOAL]
     optional_text = {"type": ["string", "null"]}
@@ -177,12 +176,12 @@ def plan_schema(
             **({"unused": UNUSED} if unused else {}),
             **({"answer": optional_text} if direct else {}),
         },
-        "required": [],  # a question, or an answer, stands in the place of tasks
+        "required": [],  # a question or an answer may replace the tasks
     }
 
 
 def listed(goal: str) -> int:
-    """How many tasks the things that a goal lists may take."""
+    """Return how many tasks the things that a goal lists may need."""
     steps = 1 + len(_NEXT_PART.findall(goal.strip().lstrip("-*").strip()))
     return max(steps, 1 + len(_LISTED.findall(goal)))
 
@@ -190,12 +189,12 @@ def listed(goal: str) -> int:
 def numbered_schema(
     skills: Sequence[str], max_tasks: int, tools: Mapping[str, Mapping[str, Any]] | None = None
 ) -> dict[str, Any]:
-    """A JSON schema whose documents all widen to valid plans of at most `max_tasks` tasks, but for tools' arguments."""
+    """Return a JSON schema whose documents widen to valid plans of at most `max_tasks` tasks."""
     if max_tasks < 1:
         raise ValueError(f"a plan has at least one task, not {max_tasks}")
     tasks = [_task(position, skills, tools or {}) for position in range(1, max_tasks + 1)]
     defined = {f"t{position}": task for position, task in enumerate(tasks, start=1)} if tools else {}
-    if tools:  # each task is long, and stands in every list that is long enough
+    if tools:  # each task is long and is repeated in every longer list
         tasks = [{"$ref": f"#/$defs/{name}"} for name in defined]
         defined |= {_arguments_of(at): _arguments(tool) for at, tool in enumerate(tools.values())}
     lengths = [_list_of(tasks[:length]) for length in range(1, max_tasks + 1)]
@@ -204,14 +203,14 @@ def numbered_schema(
 
 
 def offered_arguments(parameters: Mapping[str, Any]) -> list[str]:
-    """The names of a tool's arguments: all that it needs, and of the others as many as there is room for."""
-    every, needed = parameters.get("properties", {}), parameters.get("required", ())
-    names = sorted(every, key=lambda name: name not in needed)
-    return names[: max(_MOST_ARGUMENTS, sum(name in needed for name in every))]
+    """Return the names of a tool's arguments: all required ones, and as many others as there is room for."""
+    properties, required = parameters.get("properties", {}), parameters.get("required", ())
+    names = sorted(properties, key=lambda name: name not in required)
+    return names[: max(_MOST_ARGUMENTS, sum(name in required for name in properties))]
 
 
 def title_of(text: str) -> str:
-    """A short title for an instruction: its first words."""
+    """Return a short title for an instruction: its first words."""
     words = " ".join(text.split())
     if len(words) <= TITLE_LIMIT:
         return words
@@ -222,7 +221,7 @@ def _task(position: int, skills: Sequence[str], tools: Mapping[str, Mapping[str,
     earlier = [f"t{number}" for number in range(1, position)]
     subsets = [list(ids) for size in range(position) for ids in combinations(earlier, size)]
     task_id = {"const": f"t{position}"}
-    told = _object(
+    skill_task = _object(
         {
             "id": task_id,
             "use": {"enum": [*skills, NO_SKILL]},
@@ -230,11 +229,11 @@ def _task(position: int, skills: Sequence[str], tools: Mapping[str, Mapping[str,
             "depends_on": {"enum": subsets},
         }
     )
-    called = [
+    calls = [
         _object({"id": task_id, "use": {"const": name}, "arguments": {"$ref": f"#/$defs/{_arguments_of(at)}"}})
         for at, name in enumerate(tools)
     ]
-    return {"anyOf": [*called, told]} if called else told
+    return {"anyOf": [*calls, skill_task]} if calls else skill_task
 
 
 def _arguments_of(tool: int) -> str:
@@ -242,12 +241,12 @@ def _arguments_of(tool: int) -> str:
 
 
 def _arguments(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """An object with a tool's arguments, each of its own type, or a text, which may refer to an earlier result.
+    """Return the schema of a tool's arguments, each of its own type or a text that may have a reference.
 
-    Only names and types are taken: a stranger's schema may hold what no grammar can be made of.
+    Only names and types are taken, since no grammar can be made of some schemas.
     """
-    given = {name: _argument(parameters["properties"][name]) for name in offered_arguments(parameters)}
-    return _object(given) | {"required": [name for name in given if name in parameters.get("required", ())]}
+    arguments = {name: _argument(parameters["properties"][name]) for name in offered_arguments(parameters)}
+    return _object(arguments) | {"required": [name for name in arguments if name in parameters.get("required", ())]}
 
 
 def _argument(schema: Any) -> Mapping[str, Any]:
@@ -281,12 +280,12 @@ def _widened(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _is_call(row: Mapping[str, Any]) -> bool:
-    """Whether a row calls a tool: it says with what, and not what to do."""
+    """Whether a row calls a tool: it has arguments and no instruction."""
     return isinstance(row.get("arguments"), dict) and "instruction" not in row
 
 
 def _widened_call(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A tool's task; it waits for the tasks whose results its arguments refer to."""
+    """Return the task of a tool, which depends on the tasks that its arguments refer to."""
     return {
         "id": row.get("id"),
         "title": title_of(str(row["use"])),

@@ -78,8 +78,8 @@ def test_what_others_refer_to_is_renamed_and_what_is_its_own_goes_with_its_id() 
     assert task.reads == ("notes",)
     other = task.rewired({"notes": "n2", "draft": "d2"})
     assert other.repeat is not None
-    assert other.repeat.told == f"{IS_GOOD} and <<n2.output>> is not empty"
+    assert other.repeat.text == f"{IS_GOOD} and <<n2.output>> is not empty"
     assert task.rewired({"draft": "d2"}) is task
     moved = task.renamed("goal/draft")
     assert moved.repeat is not None
-    assert moved.repeat.told == until.replace("<<draft.", "<<goal/draft.")
+    assert moved.repeat.text == until.replace("<<draft.", "<<goal/draft.")

@@ -280,7 +280,7 @@ def test_a_change_of_a_plan_reads_what_its_keys_state_of_added_tasks() -> None:
     reading = read(edges=[["a", "c"], ["c", "d"]])
     assert (reading.faults, [task.depends_on for task in reading.change.added]) == ((), [("a",), ("c",)])
     (fault,) = read(edges=[{"from": "c", "to": "b"}]).faults
-    assert "would let tasks wait for others that the plan has already (b)" in fault
+    assert "a key of the change adds dependencies to tasks of the plan (b)" in fault
     assert read(order=["c", "d"]).faults
     text = json.dumps(added) + json.dumps(added | {"add": [row(id="e")]})
     assert "that differ" in "".join(read_change(text, plan, {}, KNOWN).faults)

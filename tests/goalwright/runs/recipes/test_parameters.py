@@ -35,7 +35,7 @@ def test_values_go_into_the_question_of_a_repeat() -> None:
     (task,) = plan.tasks
     assert task.instruction == "Rewrite log.md in fewer than 250 words."
     assert task.repeat is not None
-    assert task.repeat.told == "Has this fewer than 250 words: <<cut.output>>?"
+    assert task.repeat.text == "Has this fewer than 250 words: <<cut.output>>?"
 
 
 @pytest.mark.parametrize(
