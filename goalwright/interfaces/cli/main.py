@@ -87,7 +87,7 @@ def cli() -> None:
     Examples:
       goalwright run "Write API documentation for the to-do service"
       goalwright run --model local "Explain what a mutex is"    # no account needed
-      goalwright run --file notes.md --model openai/gpt-4o "Turn my notes into a weekly report"
+      goalwright run --file notes.md --model openai/gpt-6.1-sol "Turn my notes into a weekly report"
       goalwright plan "Compare three caches" -o plan.yaml       # edit the plan, then run it:
       goalwright run --plan plan.yaml
       goalwright skills select "Review this code"

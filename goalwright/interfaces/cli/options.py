@@ -159,7 +159,7 @@ journal = setting(
 def _named(_: click.Context, __: click.Parameter, model: str | None) -> str | None:
     """The model that is named; an empty name, as from a variable that is not set, names none."""
     if model is not None and not model.strip():
-        raise InputError("--model is empty", hint="name a model, such as openai/gpt-4o, or leave --model out")
+        raise InputError("--model is empty", hint="name a model, such as openai/gpt-6.1-sol, or leave --model out")
     return model
 
 

@@ -13,8 +13,8 @@ _SKILLS = {
     "check": ("skills.check:check", "Check skills and tools for problems, or for overlap."),
     "eval": ("skills.evaluate:evaluate", "Measure how well labelled goals find their skills."),
     "new": ("skills.new:new", "Create a skill, or a working tool to change."),
-    "import": ("skills.imported:import_skill", "Import skills from a folder, an archive or git."),
-    "update": ("skills.imported:update", "Update skills that came from git repositories."),
+    "import": ("skills.import_skills:import_skill", "Import skills from a folder, an archive or git."),
+    "update": ("skills.import_skills:update", "Update skills that came from git repositories."),
     "delete": ("skills.new:delete", "Delete a skill or tool of the workspace."),
     "call": ("skills.call:call", "Run a tool by hand."),
     "compare": ("skills.compare:compare", "Measure whether a skill, or a change to it, helps."),
@@ -40,10 +40,10 @@ _MCP = {
     "serve": ("mcp.serve:serve", "Serve this workspace to other agents, as an MCP server."),
 }
 _RECIPES = {
-    "save": ("recipes.recipes:save", "Save the plan of a run as a recipe."),
-    "list": ("recipes.recipes:list_recipes", "List the recipes, and whether their plans can run."),
-    "show": ("recipes.recipes:show", "Show a recipe: its goal, parameters and plan."),
-    "check": ("recipes.recipes:check", "Check recipes against the current skills."),
+    "save": ("recipes:save", "Save the plan of a run as a recipe."),
+    "list": ("recipes:list_recipes", "List the recipes, and whether their plans can run."),
+    "show": ("recipes:show", "Show a recipe: its goal, parameters and plan."),
+    "check": ("recipes:check", "Check recipes against the current skills."),
 }
 _EVAL = {
     "run": ("evaluations.run:run", "Run cases, check each answer, and compare variants."),

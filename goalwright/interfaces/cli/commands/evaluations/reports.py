@@ -72,7 +72,7 @@ def score(
     \b
     Examples:
       goalwright eval score last --cases cases.jsonl
-      goalwright eval score 20261115T02 20261115T03 --cases cases.jsonl --judge openai/o3
+      goalwright eval score 20261115T02 20261115T03 --cases cases.jsonl --judge anthropic/claude-sonnet-5-5
     """
     from goalwright.batch.batch_settings import batch_settings
     from goalwright.evaluation.evaluate import EvaluationOptions

@@ -74,7 +74,7 @@ def run(
     Examples:
       goalwright eval cases.jsonl
       goalwright eval cases.jsonl --variant 'without=--without pdf-forms' --variant 'with=--skill pdf-forms'
-      goalwright eval cases.jsonl --variant 'a=--model openai/gpt-4o' --variant 'b=--model openai/o3' --judge openai/o3
+      goalwright eval cases.jsonl --variant 'a=--model openai/gpt-6.1-sol' --variant 'b=--model anthropic/claude-sonnet-5-5' --judge anthropic/claude-sonnet-5-5
       goalwright eval cases.jsonl --check --min-pass .8
       goalwright eval cases.jsonl --resume
       jq -c 'select(.tags[]? == "short")' cases.jsonl | goalwright eval -

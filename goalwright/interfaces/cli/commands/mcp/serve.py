@@ -50,7 +50,7 @@ def serve(workspace: Path, flags: SettingFlags, *, allow_approvals: bool, http: 
     \b
     Examples:
       claude mcp add goalwright -- goalwright mcp serve --workspace /path/to/project
-      goalwright mcp serve --model openai/gpt-4o --max-cost 1
+      goalwright mcp serve --model openai/gpt-6.1-sol --max-cost 1
       goalwright mcp serve --http --port 8725
 
     Exit status: 0 the client disconnected, 4 the mcp package or a setting is missing, 130 interrupted.

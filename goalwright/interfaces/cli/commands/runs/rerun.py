@@ -70,7 +70,7 @@ def rerun(
 
     \b
     Examples:
-      goalwright rerun last --from brief --model openai/gpt-4o
+      goalwright rerun last --from brief --model openai/gpt-6.1-sol
       goalwright rerun last --from survey --use cataloging-apis=drafts/cataloging-apis
       goalwright rerun last --input survey=survey.md --dry-run
       goalwright rerun last --from "review[3]"

@@ -69,7 +69,7 @@ def run(
     \b
     Examples:
       goalwright run "Write API documentation for the to-do service"
-      goalwright run --model openai/gpt-4o --fallback anthropic/claude-sonnet-4-5 "Compare three caches"
+      goalwright run --model openai/gpt-6.1-sol --fallback anthropic/claude-sonnet-5-5 "Compare three caches"
       goalwright run --file notes.md --max-cost 0.50 -o report.md "Turn my notes into a weekly report"
       goalwright run --write "Rename the option --colour to --color"
       goalwright run --dry-run "Review the code in src/"

@@ -38,7 +38,7 @@ def doctor(workspace: Path, engine: str | None, flags: SettingFlags, mode: Outpu
     \b
     Examples:
       goalwright doctor
-      goalwright doctor --model anthropic/claude-sonnet-4-5    # is its key set?
+      goalwright doctor --model anthropic/claude-sonnet-5-5    # is its key set?
       goalwright doctor --engine ray                           # can batches run in workers, or on a cluster?
 
     Exit status: 0 ready to run a goal, 4 something required is missing.

@@ -73,8 +73,8 @@ def template() -> str:
         f"# {setting.name} = {_toml(setting.name, setting.default)}\n"
         for setting in settings
     ]
-    models = "".join(f'# {role} = "openai/gpt-4o"\n' for role in roles)
-    named = '# Any other name is one that a task of a plan may choose.\n# fast = "openai/gpt-4o-mini"\n'
+    models = "".join(f'# {role} = "openai/gpt-6.1-sol"\n' for role in roles)
+    named = '# Any other name is one that a task of a plan may choose.\n# fast = "openai/gpt-6-luna"\n'
     lists = "".join(
         f"# {setting.name.removeprefix(skill_lists.PREFIX)} = []  # {setting.metadata['help']}"
         f"{guarded if setting.name == skill_lists.REQUIRE else ''}\n"
@@ -86,7 +86,7 @@ def template() -> str:
 
 
 def _toml(name: str, default: Any) -> str:
-    samples = {"model": '"openai/gpt-4o"', "max_cost": "1.00", "max_tokens": "100000", "timeout": "600", "cache": "7"}
+    samples = {"model": '"openai/gpt-6.1-sol"', "max_cost": "1.00", "max_tokens": "100000", "timeout": "600", "cache": "7"}
     if default is None:
         return samples.get(name, '"…"')
     if isinstance(default, bool):

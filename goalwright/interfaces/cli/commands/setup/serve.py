@@ -119,7 +119,7 @@ def acp(flags: SettingFlags) -> int:
     \b
     Examples:
       goalwright acp
-      goalwright acp --model openai/gpt-4o --max-cost 1
+      goalwright acp --model openai/gpt-6.1-sol --max-cost 1
 
     Exit status: 0 the editor disconnected, 4 the package agent-client-protocol is missing, 130 interrupted.
     """

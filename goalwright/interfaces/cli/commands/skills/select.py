@@ -75,7 +75,7 @@ def select(
       goalwright skills select "Write API documentation" --why code-review
       goalwright skills select --top 10 "Write API documentation"
       goalwright skills select --from goals.jsonl > selected.jsonl
-      goalwright skills select --detector llm --model openai/gpt-4o-mini "Write API documentation"
+      goalwright skills select --detector llm --model openai/gpt-6-luna "Write API documentation"
     """
     if goal is None and source is None and explained[-1:] != ("",):  # `--why GOAL`: the option took the goal
         goal, explained = explained[-1] if explained else None, (*explained[:-1], "")

@@ -1,1 +1,0 @@
-"""Commands for recipes: `group` lists them."""
