@@ -37,7 +37,7 @@ def test_a_run_is_tagged_noted_found_counted_and_untagged(workspace: Path, goalw
     )
     assert goalwright("trace", "tag", "last", "--note", "-", stdin="two\nlines\n").out == f"{RUN}: two\nlines\n"
     assert json.loads(goalwright("trace", "list", "latency", "--status", "failed", "--json").out) == []
-    assert "No run fits" in goalwright("trace", "list", "nowhere").err
+    assert "No run matches" in goalwright("trace", "list", "nowhere").err
     assert goalwright("trace", "tag", "last", "--remove", "b").out == f"{RUN}: to review\n"
     counted = json.loads(goalwright("trace", "stats", "--days", "366", "--json").out)
     assert [one["tag"] for one in counted["tags"]] in (["to review"], [])  # it may be older than that

@@ -1,16 +1,14 @@
-"""The command line: it reads arguments, prints, and exits. Everything else happens in the wings below.
+"""The command line. Start reading at `main.py`.
 
-May import every other wing; nothing imports this one. Start reading at `main.py`.
-
-main.py         the `goalwright` command and how every error is reported
-lazy_group.py   command groups whose subcommands are imported when they are used
-options.py      options that several commands share, and how they become settings
-found_workspace.py
-                the workspace of a command that names none
-execution.py    run a goal for a command: progress, Ctrl-C, the result, the exit status
-dialogs/        what a person is asked at the terminal
-answer_options.py, request_text.py
-                the answers to what a run asks, in options; what it asks, as text
-commands/       one module for each command, in groups
-view/           what a terminal shows
+main.py              the `goalwright` command, and error reports
+command_classes.py   lazy groups, and commands with grouped options
+options.py           options that several commands share
+configuration.py     from options to settings
+execution.py         run a goal: progress, Ctrl-C, the result, the exit status
+resume_command.py    the commands that are printed to continue a run
+hints.py             the hints below an error
+commands/            the commands
+dialogs/             questions at the terminal
+chat/                the conversation at the terminal
+view/                output
 """

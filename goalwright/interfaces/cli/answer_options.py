@@ -1,4 +1,4 @@
-"""The options that answer what a run waits for: --approve, --deny, --edit, --answer and --approvals."""
+"""The options that answer the requests of a run: --approve, --deny, --edit, --answer and --approvals."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class AnswerFlags:
-    """The answers on the command line, as they were typed."""
+    """The answers as they were typed."""
 
     approve: tuple[str, ...]
     deny: tuple[str, ...]
@@ -50,9 +50,9 @@ _KEYS = {"id", "decision", "note", "arguments", "text"}
 
 
 def answers_in(flags: AnswerFlags, waiting: Sequence[ApprovalRequest]) -> list[tuple[str, Answer]]:
-    """The answers that the flags give; whether they fit is for the run to say.
+    """Parse the answers; the run checks whether they fit.
 
-    What the run waits for tells whether an answer that has a `=` in it begins with an id.
+    The `waiting` requests decide whether the text before a `=` in an answer is an id.
     """
     from goalwright_planner.approvals import Answer
 
@@ -66,22 +66,22 @@ def answers_in(flags: AnswerFlags, waiting: Sequence[ApprovalRequest]) -> list[t
             raise InputError(f"--edit {text} is not of the form ID=FILE", hint="FILE holds the arguments as JSON")
         answers.append((_request_id(name), Answer("edit", arguments=_arguments(file), by="cli")))
     for text in flags.answer:
-        name, said = _named_question(text, waiting)
-        answers.append((name, Answer("answer", text=said, by="cli")))
+        name, answer = _named_question(text, waiting)
+        answers.append((name, Answer("answer", text=answer, by="cli")))
     for file in flags.approval_files:
         answers += _in_file(file)
     return answers
 
 
 def _named_question(text: str, waiting: Sequence[ApprovalRequest]) -> tuple[str, str]:
-    """The id in front of an answer, if there is one, and the answer itself."""
+    """Split an answer into the id of its question and its text."""
     from goalwright.runs.stored.requests import ONLY_QUESTION, is_id_of
 
-    name, equals, said = text.partition("=")
+    name, equals, answer = text.partition("=")
     if not equals or not _ID.fullmatch(name):
         return ONLY_QUESTION, text
     is_open = any(request.kind == "question" and is_id_of(name, request) for request in waiting)
-    return (name, said) if is_open or _SURELY_ID.fullmatch(name) else (ONLY_QUESTION, text)
+    return (name, answer) if is_open or _SURELY_ID.fullmatch(name) else (ONLY_QUESTION, text)
 
 
 def _request_id(name: str) -> str:
@@ -91,14 +91,14 @@ def _request_id(name: str) -> str:
     return name
 
 
-def _read(file: str, what: str) -> str:
+def _read(file: str, content: str) -> str:
     if file == "-":
-        return stdin.stdin_text(what)
+        return stdin.stdin_text(content)
     try:
         return untrusted_files.read_given_text(file)
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise InputError(f"{what} {file} cannot be read: {why}", hint="name a text file") from error
+        raise InputError(f"{content}: {file} cannot be read: {why}", hint="name a text file") from error
 
 
 def _arguments(file: str) -> Mapping[str, Any]:
@@ -112,7 +112,7 @@ def _arguments(file: str) -> Mapping[str, Any]:
 
 
 def _in_file(file: str) -> Iterator[tuple[str, Answer]]:
-    """The answers in a file of JSON lines."""
+    """Parse the answers in a file of JSON lines."""
     from goalwright_planner.approvals import Answer
 
     for number, line in enumerate(_read(file, "the answers").split("\n"), 1):
@@ -127,8 +127,8 @@ def _in_file(file: str) -> Iterator[tuple[str, Answer]]:
             hint = '{"id": "…", "decision": "allow"}, with a "note", "arguments" or "text" if it needs one'
             raise InputError(f"{where}: {fault}", hint=f"write it as {hint}")
         decision: Any = row.get("decision") or ("answer" if row.get("text") else "allow")
-        more = {key: row[key] for key in ("note", "text", "arguments") if row.get(key) is not None}
-        yield row["id"], Answer(decision, **more, by="cli")
+        details = {key: row[key] for key in ("note", "text", "arguments") if row.get(key) is not None}
+        yield row["id"], Answer(decision, **details, by="cli")
 
 
 def _row_fault(row: Any) -> str | None:

@@ -1,4 +1,4 @@
-"""The flags that override settings, and the settings in force with them."""
+"""The flags that override settings, and the settings that result."""
 
 from __future__ import annotations
 
@@ -19,10 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SettingFlags:
-    """A flag for each setting that a command can override, named as the setting; None or empty if it was not given.
-
-    `changes` are settings by name (`-c`).
-    """
+    """The settings that have a flag, None or empty if not given, and the `changes` of -c."""
 
     journal: str | None = None
     model: str | None = None
@@ -45,20 +42,20 @@ class SettingFlags:
     changes: tuple[tuple[str, str], ...] = ()
 
     def given(self) -> dict[str, Any]:
-        """The flags that were given, by the settings' names."""
+        """Return the settings that were given."""
         values = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "changes"}
         return {**dict(self.changes), **{name: value for name, value in values.items() if value not in (None, ())}}
 
 
 def paths(workspace: Path) -> Paths:
-    """The paths that belong to a workspace."""
+    """Return the paths of a workspace."""
     from goalwright.settings.paths import Paths
 
     return Paths.of(workspace, os.environ)
 
 
 def settings(where: Paths, flags: SettingFlags, *, quiet: bool = False) -> Resolved:
-    """Resolve the settings in force; prints a warning for each value that is ignored."""
+    """Resolve the settings; prints a warning for each ignored value."""
     from goalwright.settings.resolve import resolve
     from goalwright.settings.settings import InvalidSettings
     from goalwright.settings.untrusted import is_trusted
@@ -77,13 +74,13 @@ def settings(where: Paths, flags: SettingFlags, *, quiet: bool = False) -> Resol
 
 
 def journal_settings(workspace: Path, flags: SettingFlags) -> tuple[Paths, Settings]:
-    """The paths and settings for a command that only uses the journal."""
+    """Return the paths and settings for a command that only uses the journal."""
     where = paths(workspace)
     return where, settings(where, flags, quiet=True).settings
 
 
 def announce_journal(where: Paths, resolved: Resolved, *, quiet: bool) -> None:
-    """Say if the journal that was named is new: a typo in its name would otherwise go unnoticed."""
+    """Report that the named journal is new, because its name may have a typo."""
     from goalwright.runs.stored import records
 
     if resolved.settings.journal and not quiet:
@@ -93,7 +90,7 @@ def announce_journal(where: Paths, resolved: Resolved, *, quiet: bool) -> None:
 
 
 def _flag_of(setting: str, flags: SettingFlags) -> str:
-    """How a setting was passed: with `-c`, or with its own option."""
+    """Return the flag that set a setting: -c, or its own flag."""
     if setting in dict(flags.changes):
         return f"-c {setting}"
     names = {"skills_without": "without", "seed": "seed-dir", "workspace_writes": "write"}

@@ -37,7 +37,7 @@ EXIT = {"done": 0, "partial": 1, "failed": 1, "stopped": 5, "waiting": 6, "inter
 
 
 class RunFunction(Protocol):
-    """Runs a goal, sending its events to `record`, until it ends or `stop` is set; `approve` asks a person."""
+    """Run a goal until it ends or `stop` is set; `record` gets its events, `approve` its requests."""
 
     async def __call__(self, *, record: Record, stop: Stop, approve: Approve | None) -> Result:
         """Run to the end."""
@@ -45,9 +45,9 @@ class RunFunction(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ResultOutput:
-    """How to show a run's result; `settings` are the run's, for the command that resumes it after a limit.
+    """How to show a run's result. The `settings` go into the command that resumes the run.
 
-    If the plan was to change and did not, the exit status says so, although the run may still be done.
+    With `changes_plan`, the exit status is 1 if the plan did not change, even if the run is done.
     """
 
     mode: OutputMode
@@ -58,9 +58,9 @@ class ResultOutput:
 
 
 def exit_now(status: int) -> None:
-    """Exit immediately, without waiting for what cannot be stopped; everything finished is already on disk.
+    """Exit immediately; finished work is on disk.
 
-    What cannot be stopped: threads that import a library or wait for a model, and the clean-up of a busy model.
+    Threads that import a library or wait for a model cannot be stopped, nor can the clean-up of a busy model.
     """
     with suppress(OSError, ValueError):
         sys.stdout.flush()
@@ -71,7 +71,7 @@ def exit_now(status: int) -> None:
 def run_to_exit(
     run: Coroutine[Any, Any, Result], shown: ResultOutput, exit_program: Callable[[int], None] = exit_now
 ) -> int:
-    """Run, show the result and return the exit status; an interrupted run exits the program here."""
+    """Run, show the result and return the exit status; exits the program if interrupted."""
 
     async def run_and_show() -> int:
         result = await run
@@ -92,10 +92,10 @@ async def run_with_progress(
     reviewed: Reviewed | None = None,
     target: ResultTarget | None = None,
 ) -> Result:
-    """Run with progress on stderr; a person at the terminal is asked what needs one, Ctrl-C stops the run cleanly.
+    """Run with progress on stderr; requests are asked at the terminal, Ctrl-C stops the run cleanly.
 
-    `reviewed` is the same run with its plan shown first, given what pauses the progress. `target` is where its answer
-    goes, for the command that resumes it.
+    `reviewed` makes a run that shows its plan first, from a function that pauses the progress. The `target` of the
+    answer goes into the command that resumes the run.
     """
     from goalwright.interfaces.cli.dialogs.approval_prompt import approver
     from goalwright.interfaces.cli.view.progress import progress
@@ -121,7 +121,7 @@ async def run_with_progress(
 
 
 async def _log_in(goalwright: Goalwright, server: str) -> bool:
-    """Log in at an MCP server of a run's workspace, as a person at the terminal asked for; says why if it fails."""
+    """Log in to an MCP server of a run's workspace; prints a warning if that fails."""
     from goalwright.interfaces.cli.commands.mcp.login import log_in
     from goalwright.interfaces.cli.commands.mcp.servers import open_tools
     from goalwright.interfaces.cli.hints import hint_for
@@ -136,7 +136,7 @@ async def _log_in(goalwright: Goalwright, server: str) -> bool:
 
 
 def show_result(result: Result, shown: ResultOutput) -> int:
-    """Print a run's result and, if it can be resumed, the command for that; returns the exit status."""
+    """Print a run's result and the command that resumes it; returns the exit status."""
     from goalwright.interfaces.cli.view import answer
     from goalwright_planner.events.run import PLAN_NOT_CHANGED
 
@@ -156,7 +156,7 @@ def show_result(result: Result, shown: ResultOutput) -> int:
 
 
 def say_kept(result: Result, resume: Sequence[str], settings: Settings | None) -> None:
-    """Print what is kept of a run that is not done and does not wait, and the command that continues it."""
+    """Print the kept work of an unfinished run, and the command that resumes it."""
     if result.status not in ("interrupted", "stopped", "failed", "partial"):
         return
     done = sum(task.status == "done" for task in result.tasks)
@@ -166,11 +166,11 @@ def say_kept(result: Result, resume: Sequence[str], settings: Settings | None) -
 
 
 def write_answer(result: Result, target: ResultTarget | None, workspace: Path) -> ResultTarget | None:
-    """Write what there is to where `-o` says; None if that failed, and it is to be printed."""
+    """Write the answer and artifacts to -o; returns None if that fails, so that the answer is printed."""
     if target is not None and (result.answer is not None or result.artifacts):
         try:
-            for left in target.write(result, workspace):
-                output.say_warning(f"an artifact is not in {target}: {left}")
+            for artifact in target.write(result, workspace):
+                output.say_warning(f"an artifact is not in {target}: {artifact}")
         except (OSError, InputError) as error:
             why = error.strerror if isinstance(error, OSError) else error.message
             output.say_warning(f"cannot write the answer to {target}: {why}; printing it instead")
@@ -179,7 +179,7 @@ def write_answer(result: Result, target: ResultTarget | None, workspace: Path) -
 
 
 def _say_next_steps(result: Result, workspace: Path) -> None:
-    """After the first run of a workspace, say what can be done with it."""
+    """Print the next steps after the first run of a workspace."""
     from goalwright.runs.stored import records
     from goalwright.settings.paths import Paths
     from goalwright.settings.settings import Settings
@@ -196,7 +196,7 @@ def _say_next_steps(result: Result, workspace: Path) -> None:
 
 @contextmanager
 def interruptible(stop: Stop, exit_program: Callable[[], None]) -> Iterator[None]:
-    """Within the block, the first Ctrl-C asks the run to stop and the second one exits the program."""
+    """Let the first Ctrl-C stop the run and the second one exit the program."""
     if sys.platform == "win32":
         yield
         return
@@ -207,7 +207,7 @@ def interruptible(stop: Stop, exit_program: Callable[[], None]) -> Iterator[None
         output.say("\nStopping … (press Ctrl-C again to exit now)")
         for number in signals:
             loop.remove_signal_handler(number)
-            signal.signal(number, lambda *_: exit_program())  # not a handler of the loop, which may be busy
+            signal.signal(number, lambda *_: exit_program())  # not a loop handler: the loop may be busy
 
     for number in signals:
         loop.add_signal_handler(number, stop_run, number)
@@ -221,7 +221,7 @@ def interruptible(stop: Stop, exit_program: Callable[[], None]) -> Iterator[None
 
 @contextmanager
 def exiting(exit_program: Callable[[], None]) -> Iterator[None]:
-    """Within the block, Ctrl-C exits the program: nothing is kept, and a model's clean-up may take as long as it."""
+    """Let Ctrl-C exit the program; nothing is kept, and a model's clean-up could take long."""
     before = signal.signal(signal.SIGINT, lambda *_: exit_program())
     try:
         yield
@@ -230,7 +230,7 @@ def exiting(exit_program: Callable[[], None]) -> Iterator[None]:
 
 
 def exit_while_stopping(goalwright: Goalwright, run_ids: list[str], target: ResultTarget | None) -> None:
-    """Exit while a run is still stopping; what it finished is recorded."""
+    """Exit while a run is still stopping; its finished work is recorded."""
     output.say("Stopped.")
     if run_ids:
         from goalwright.runs.stored import records

@@ -1,4 +1,4 @@
-"""Where the plan of a goal comes from on the command line, what it follows up, and how it is looked at first."""
+"""The options --plan, --recipe, --after, --review and --dry-run."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ class SourceFlags:
 
     @property
     def has_goal(self) -> bool:
-        """Whether there can be a goal that was not typed."""
+        """Whether a plan or recipe supplies the goal."""
         return self.plan_file is not None or self.recipe is not None
 
     def check(self, goal: str | None, values: tuple[str, ...], mode: OutputMode) -> None:
-        """Raise on what cannot be given together."""
+        """Raise if options contradict each other."""
         context = click.get_current_context()
         if self.recipe is None and values:
             plural = "s" if len(values) > 1 else ""
@@ -60,9 +60,9 @@ class SourceFlags:
         mode: OutputMode,
         seen: ConversationTurn | None = None,
     ) -> Goal:
-        """The goal with its plan, and what it follows up; if none was typed (NO_GOAL), the plan's or recipe's own.
+        """Return the goal with its plan or recipe, whose text replaces NO_GOAL, and the run that it follows.
 
-        A plan can refer to what it has `seen` of earlier turns.
+        A plan can refer to the tasks of the earlier turns that it has `seen`.
         """
         from goalwright.runs.goal import NO_GOAL
 
@@ -78,21 +78,15 @@ class SourceFlags:
 source = option_value(
     "source",
     SourceFlags,
-    click.option(
-        "--plan", "plan_file", type=click.Path(path_type=Path), help="Run this plan instead of making one (`-`: stdin)."
-    ),
+    click.option("--plan", "plan_file", type=click.Path(path_type=Path), help="Run this plan (`-`: stdin)."),
     click.option(
         "--recipe",
         metavar="NAME",
-        help="Run this recipe instead of making a plan; give its parameters as NAME=VALUE.",
+        help="Run this recipe, with parameters as NAME=VALUE.",
     ),
-    click.option(
-        "--after", metavar="RUN", help="Follow up on a run that has ended: its id, a prefix of it, or `last`."
-    ),
-    click.option("--review", is_flag=True, help="Show the plan first, then ask whether to run it, edit it or stop."),
-    click.option(
-        "--dry-run", is_flag=True, help="Show the skills, the prompt or plan and an estimate, without calling a model."
-    ),
+    click.option("--after", metavar="RUN", help="Follow up on a finished run: its id, a prefix of it, or `last`."),
+    click.option("--review", is_flag=True, help="Show the plan, then ask whether to run it, edit it or stop."),
+    click.option("--dry-run", is_flag=True, help="Show the skills, the prompt or plan and an estimate; call no model."),
 )
 
 

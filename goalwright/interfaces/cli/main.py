@@ -1,4 +1,4 @@
-"""The `goalwright` command: its subcommands, and how every error is reported."""
+"""The `goalwright` command, and its error reports."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _COMMANDS = {
 
 
 class _StdoutClosed(Exception):
-    """The reader of stdout went away. A type of our own, because click treats a broken pipe as a failure."""
+    """The reader of stdout has closed it; click would report a broken pipe as a failure."""
 
 
 @contextmanager
@@ -61,7 +61,7 @@ def _detect_closed_stdout() -> Iterator[None]:
 
 
 class _Commands(LazyGroup):
-    """The commands of goalwright."""
+    """The top-level commands."""
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
         with _detect_closed_stdout():
@@ -79,7 +79,7 @@ class _Commands(LazyGroup):
 )
 @click.version_option(__version__, prog_name="goalwright")
 def cli() -> None:
-    """Give goalwright a goal: it selects the skills that fit, plans a task graph, runs it in parallel and answers.
+    """Give goalwright a goal: it selects fitting skills, plans a task graph, runs the tasks in parallel and answers.
 
     Run `goalwright COMMAND --help` for the options of a command.
 
@@ -96,19 +96,19 @@ def cli() -> None:
     \b
     Exit status:
       0    done
-      1    the goal, or part of it or of a batch, failed
+      1    the goal, or a part of it or of a batch, failed
       2    wrong usage or input
       3    replay found drift
       4    no model, key or configuration
       5    stopped by a budget or limit
-      6    waiting for your approval or answer; the command to give it is printed
-      130  interrupted; the command to resume is printed
+      6    waiting for your approval or answer; the command that answers is printed
+      130  interrupted; the command that resumes is printed
     """
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and exit with its status."""
-    atexit.register(gc.freeze)  # collecting thousands of skills at exit would only cost time
+    atexit.register(gc.freeze)  # collecting thousands of skills at exit would take time
     arguments = sys.argv[1:] if arguments is None else arguments
     output.prepare_streams()
     with output.only_documents() if output.prints_documents(arguments) else nullcontext():
@@ -131,7 +131,7 @@ def _status(arguments: list[str]) -> int:
 
 
 def _report(error: Exception, arguments: Sequence[str]) -> int:
-    """Print what went wrong and what to do next; returns the exit status."""
+    """Print an error and its hint; returns the exit status."""
     say_error = partial(
         output.say_error, as_json=output.wants_json(arguments), indent=None if output.prints_lines(arguments) else 2
     )
@@ -139,13 +139,13 @@ def _report(error: Exception, arguments: Sequence[str]) -> int:
         case click.exceptions.Abort():
             return say_error("interrupted", "", code="INTERRUPTED", status=130, as_json=False)
         case click.exceptions.NoArgsIsHelpError():
-            output.say(error.format_message())  # not an error, but nothing was done either
+            output.say(error.format_message())  # the help text
             return 2
         case click.ClickException():
             hint = _usage_hint(error, arguments)
             return say_error(error.format_message(), hint, code="USAGE", status=2)
         case GoalwrightError():
-            from goalwright.interfaces.cli import stdin  # here: most commands end well
+            from goalwright.interfaces.cli import stdin  # here, because most commands succeed
             from goalwright.interfaces.cli.hints import hint_for
 
             return say_error(stdin.shown(error.message), hint_for(error), code=error.code, status=error.exit_status)
@@ -171,7 +171,7 @@ def _report(error: Exception, arguments: Sequence[str]) -> int:
 
 
 def _usage_hint(error: click.ClickException, arguments: Sequence[str]) -> str:
-    """Where to look; or how to give a goal, which people try without quotes, or without `run` before it."""
+    """Return a hint for wrong usage, such as a goal without quotes or without `run`."""
     context = error.ctx if isinstance(error, click.UsageError) else None
     if arguments and " " in arguments[0].strip():
         return 'to run a goal: goalwright run "…"'

@@ -1,4 +1,4 @@
-"""Download a local model, with a progress bar on a terminal and occasional lines elsewhere."""
+"""Download local models, with a progress bar at a terminal and a line every few seconds elsewhere."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _INTERVAL = 5.0  # seconds
 
 
 def is_missing(names: Sequence[str]) -> bool:
-    """Whether one of these is a local model that is not downloaded yet."""
+    """Whether one of the models is a local one that is not downloaded."""
     from goalwright.models.local import model
     from goalwright.models.local.store import ModelStore, models_dir
     from goalwright.settings.default_model import is_local
@@ -33,7 +33,7 @@ def is_missing(names: Sequence[str]) -> bool:
 
 
 def offer(names: Sequence[str], *, yes: bool, quiet: bool) -> None:
-    """Download the missing local models among these after asking; raises if declined or if nobody can be asked."""
+    """Ask to download the missing local models; raises if declined or without a terminal."""
     from goalwright.settings.default_model import is_local
 
     if local := [name for name in names if is_local(name)]:
@@ -53,12 +53,12 @@ def _offer(names: Sequence[str], *, yes: bool, quiet: bool) -> None:
         if store.find(name) is not None:
             continue
         if name not in {entry.name for entry in catalogue.read().entries}:
-            model.installed(f"local/{name}")  # raises, naming the known models
+            model.installed(f"local/{name}")  # raises with the known models
         entry = catalogue.read().find(name)
         question = f"{entry.title} ({megabytes(entry.bytes)}, {entry.licence}) is not installed. Download it?"
         interactive = sys.stdin.isatty() and output.is_terminal()
         if not yes and not (interactive and click.confirm(question, default=True, err=True)):
-            model.installed(f"local/{name}")  # raises, and says how to install it
+            model.installed(f"local/{name}")  # raises with the command that installs it
         if not quiet:
             size = megabytes(entry.bytes)
             output.say(f"Downloading {entry.title} ({size}, {entry.licence}); its SHA-256 is verified")
@@ -68,13 +68,13 @@ def _offer(names: Sequence[str], *, yes: bool, quiet: bool) -> None:
     if not quiet and (program := fetchable()) is not None:
         size = megabytes(program.bytes)
         output.say(
-            f"Local models are faster on this processor with {program.name}: `goalwright models pull` fetches it ({size})"
+            f"{program.name} makes local models faster on this processor: `goalwright models pull` fetches it ({size})"
         )
 
 
 @contextmanager
 def reporting(*, quiet: bool) -> Iterator[Report]:
-    """Yield the function that shows a download's progress; if interrupted, say that it can be resumed."""
+    """Yield a function that shows a download's progress; reports if an interrupted download can be resumed."""
     try:
         with _reporting(quiet=quiet) as report:
             yield report
@@ -120,13 +120,13 @@ def _draw(bar: Bar, task: object, progress: Progress) -> None:
 
 
 class _Lines:
-    """Prints notes as they come, and progress every few seconds."""
+    """Print notes at once, and progress every few seconds."""
 
     def __init__(self) -> None:
         self._last = time.monotonic()
 
     def note(self, progress: Progress) -> None:
-        """Print a note, or how far the download is."""
+        """Print a note or the progress."""
         from goalwright.models.local.downloads.progress import megabytes
 
         if progress.note:

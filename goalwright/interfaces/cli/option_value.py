@@ -1,4 +1,4 @@
-"""Options that reach a command as one typed value, so that every flag has a type wherever it is used."""
+"""Options that a command receives as one typed value."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Decorator = Callable[[Command], Command]
 
 
 def together(*decorators: Decorator[Any]) -> Decorator[Any]:
-    """Several decorators as one; the options appear in `--help` in this order."""
+    """Combine decorators; their options keep this order in `--help`."""
 
     def decorate(command: Command) -> Command:
         for decorator in reversed(decorators):
@@ -26,9 +26,9 @@ def together(*decorators: Decorator[Any]) -> Decorator[Any]:
 
 
 def option_value(name: str, kind: type[Any], *options: Decorator[Any]) -> Decorator[Any]:
-    """Options that the command receives as `name`: a dataclass with a field for each of them.
+    """Pass options to the command as `name`, a dataclass with a field for each option.
 
-    Used twice on a command with the same name, the second set fills other fields of the same value.
+    If a command uses the same name twice, both sets of options fill one value.
     """
 
     def decorate(command: Command) -> Command:
@@ -47,6 +47,6 @@ def option_value(name: str, kind: type[Any], *options: Decorator[Any]) -> Decora
 
 
 def options_of(command: Callable[..., Any]) -> list[click.Parameter]:
-    """The options that click has noted on a function so far."""
-    noted: list[click.Parameter] = getattr(command, "__click_params__", [])
-    return noted
+    """Return the parameters that click has attached to a function."""
+    parameters: list[click.Parameter] = getattr(command, "__click_params__", [])
+    return parameters

@@ -1,7 +1,6 @@
 """Options that several commands share.
 
-Those that override a setting reach a command as `flags: SettingFlags`; --json, -q and -v as `mode: OutputMode`; all
-others as parameters of their own.
+A command gets the options that override settings as `flags: SettingFlags`, and --json, -q and -v as `mode: OutputMode`.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ _change = click.option(
 
 
 def setting(*options: Decorator[Any]) -> Decorator[Any]:
-    """Options that override a setting, each named as its setting; the first set on a command adds `-c` for all."""
+    """Group options that override settings of the same names, and add -c to the command."""
 
     def decorate(command: Command) -> Command:
         has_change = any(option.name == "changes" for option in options_of(command))
@@ -88,8 +87,7 @@ def workspace(command: Command) -> Command:
         "--workspace",
         type=_FILE,
         metavar="DIR",
-        help="Workspace folder (default: the current one, or the nearest above it in the same git repository that has "
-        "goalwright.toml, .agents/ or skills/).",
+        help="Workspace folder (default: the nearest folder upwards that has goalwright.toml, .agents/ or skills/).",
     )
     return option(in_workspace)  # type: ignore[return-value]  # called by click alone, by names
 
@@ -102,8 +100,8 @@ printing = option_value(
     click.option("-v", "--verbose", is_flag=True, help="Show every warning and event."),
 )
 common = together(workspace, printing)
-trust = click.option("--trust", is_flag=True, help="Trust this workspace's tools and settings as they are now.")
-approve_all = click.option("--approve-all", is_flag=True, help="Allow every call and task that would ask first.")
+trust = click.option("--trust", is_flag=True, help="Trust this workspace's tools and settings in their current form.")
+approve_all = click.option("--approve-all", is_flag=True, help="Approve every call and task without asking.")
 yes = click.option("--yes", is_flag=True, help="Download a missing local model without asking.")
 
 _strict_skills = click.option(
@@ -120,7 +118,7 @@ skills = setting(
 
 
 def _hosts(_context: click.Context, _option: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
-    """Hosts, each given by itself or several with commas."""
+    """Split hosts at commas."""
     return tuple(host for text in values for host in text.split(",") if host)
 
 
@@ -157,7 +155,7 @@ journal = setting(
 
 
 def _named(_: click.Context, __: click.Parameter, model: str | None) -> str | None:
-    """The model that is named; an empty name, as from a variable that is not set, names none."""
+    """Return the model; raises if the name is empty, as from an unset variable."""
     if model is not None and not model.strip():
         raise InputError("--model is empty", hint="name a model, such as openai/gpt-6.1-sol, or leave --model out")
     return model
@@ -168,9 +166,9 @@ def _model(text: str) -> Decorator[Any]:
 
 
 named_models = setting(
-    _model("litellm model name, or 'local' for the embedded model."),
+    _model("Model: a litellm name such as openai/gpt-6.1-sol, or local."),
     click.option(
-        "--fallback", multiple=True, metavar="NAME", help="Model to use if the one before it fails (repeatable)."
+        "--fallback", multiple=True, metavar="NAME", help="Model to try if the one before fails (repeatable)."
     ),
 )
 unknown_cost = setting(
@@ -179,7 +177,7 @@ unknown_cost = setting(
         is_flag=True,
         default=None,
         hidden=True,
-        help="With --max-cost, call models of unknown price too, and count $15 per million tokens.",
+        help="With --max-cost, call models of unknown price, at an assumed $15 per million tokens.",
     )
 )
 models = together(
@@ -191,7 +189,7 @@ models = together(
     ),
     unknown_cost,
 )
-selecting_model = setting(_model("With --detector llm: the model that selects (default: as for a run)."))
+selecting_model = setting(_model("With --detector llm: the model that selects skills."))
 checked_model = setting(_model("Check this model instead of the configured one."))
 stream_plan = setting(
     click.option(
@@ -218,7 +216,7 @@ cache = setting(
         "--cache",
         type=float,
         metavar="DAYS",
-        help="Reuse results that other runs got for the same prompt in the last DAYS.",
+        help="Reuse results of other runs for the same prompt, if they are at most DAYS old.",
     )
 )
 replans = setting(
@@ -233,7 +231,7 @@ replans = setting(
 
 
 def _absolute(_: click.Context, __: click.Parameter, folder: Path | None) -> str | None:
-    """A folder as a setting: settings are relative to the workspace, flags to the current folder."""
+    """Make a folder absolute: flags are relative to the current folder, settings to the workspace."""
     return str(folder.absolute()) if folder is not None else None
 
 
@@ -266,7 +264,7 @@ skill_choice = setting(
 
 
 def _reject_stdin(_: click.Context, __: click.Parameter, files: tuple[Path, ...]) -> tuple[Path, ...]:
-    """Return the files; stdin is not one, because tasks read files by name, long after stdin is closed."""
+    """Return the files; raises for stdin, because tasks read files by name and later."""
     if Path("-") in files:
         raise InputError(
             "--file -: tasks read files by name, and stdin has none", hint="write it to a file and pass that"
@@ -276,7 +274,7 @@ def _reject_stdin(_: click.Context, __: click.Parameter, files: tuple[Path, ...]
 
 @dataclass(frozen=True, slots=True)
 class GoalFlags:
-    """What goes with the text of a goal: --skill, --file and --answer."""
+    """The flags --skill, --file and --answer."""
 
     skills: tuple[str, ...]
     files: tuple[Path, ...]
@@ -291,7 +289,7 @@ goal = option_value(
         "skills",
         multiple=True,
         metavar="NAME",
-        help="Use this skill, whatever the detector selects (repeatable).",
+        help="Use this skill, even if it is not selected (repeatable).",
     ),
     click.option(
         "--file",
@@ -299,20 +297,22 @@ goal = option_value(
         multiple=True,
         type=_FILE,
         callback=_reject_stdin,
-        help="Attach a file to the goal (repeatable). The answer says if it was not read completely.",
+        help="Attach a file to the goal (repeatable).",
     ),
-    click.option("--answer", "answers", multiple=True, metavar="TEXT", help="Answer a question the planner asked."),
+    click.option(
+        "--answer", "answers", multiple=True, metavar="TEXT", help="Answer a question that the planner asked."
+    ),
 )
 
 
 def output_file(text: str = "Write the answer to this file.", *, never_stdout: bool = False) -> Decorator[Any]:
-    """Add -o; `-` means stdout, which is the default unless the command needs a file."""
+    """Add -o; `-` is stdout, unless the command needs a file."""
 
     def dash_is_stdout(_: click.Context, __: click.Parameter, value: Path | None) -> Path | None:
         if value != Path("-"):
             return value
         if never_stdout:
-            raise InputError("-o - cannot be used here: the results must go to a file", hint="name a file")
+            raise InputError("-o - cannot be used here", hint="name a file for the results")
         return None
 
     return click.option("-o", "--output", "target", type=_FILE, help=text, callback=dash_is_stdout)

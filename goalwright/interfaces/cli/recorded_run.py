@@ -1,4 +1,4 @@
-"""A runtime for a recorded run, with the run's own settings except those given now."""
+"""Open a recorded run with its own settings, except those on the command line."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def runtime_of(
     run: str, workspace: Path, flags: SettingFlags, mode: OutputMode, *, trust: bool
 ) -> tuple[Goalwright, str]:
-    """The runtime, and the run's whole id; asks for trust if the workspace has tools that need it."""
+    """Return the runtime and the run's full id; asks for trust if the workspace's tools need it."""
     from goalwright.interfaces.cli.dialogs import trust_prompt
 
     goalwright, recorded = open_recorded(run, workspace, flags, mode, trust=trust)
@@ -37,7 +37,10 @@ def open_recorded(
     use: dict[str, Path] | None = None,
     calls: bool = True,
 ) -> tuple[Goalwright, RunStarted]:
-    """The runtime, with skills to `use` in place of others, and the run's first event; `calls` opens models early."""
+    """Return the runtime and the run's first event.
+
+    `use` replaces skills by name; `calls` starts loading the models.
+    """
     from goalwright.interfaces.cli import warm_up
     from goalwright.interfaces.cli.dialogs import trust_prompt
     from goalwright.runs.runtime import Goalwright

@@ -1,4 +1,4 @@
-"""Requests that wait for a person, as text: what is asked, and the command that answers it."""
+"""The text of requests that wait for the user, and the commands that answer them."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 
     from goalwright_planner.approvals import ApprovalRequest
 
-_SHORT = 8  # characters of a hash, which tell the requests of a run apart
+_SHORT = 8  # characters of a hash
 _MAX_LINES = 60
 
 
 def short_id(request: ApprovalRequest) -> str:
-    """The id as it is shown: the beginning of the hash, and the number among equal requests."""
+    """Return the displayed id: the beginning of the hash, and the number among equal requests."""
     call, _, number = request.id.partition("#")
     return f"{call[:_SHORT]}#{number}" if number else call[:_SHORT]
 
 
 def title(request: ApprovalRequest) -> str:
-    """What is asked for, in a few words."""
+    """Return a title for a request."""
     match request.kind:
         case "login":
             return f"task {request.task} needs a login"
@@ -41,7 +41,7 @@ def title(request: ApprovalRequest) -> str:
 
 
 def lines(request: ApprovalRequest, max_width: int | None = None) -> Iterator[str]:
-    """A request in full: who asks, for what, with which arguments, and its preview."""
+    """Yield the lines of a request: id, title, arguments and preview."""
     yield f"{short_id(request)}  {title(request)}"
     if request.arguments:
         yield from _arguments(request.arguments, max_width)
@@ -51,52 +51,52 @@ def lines(request: ApprovalRequest, max_width: int | None = None) -> Iterator[st
 
 
 def command(resume: Sequence[str], requests: Sequence[ApprovalRequest]) -> str:
-    """The command that answers the first request, of a run that `resume` resumes."""
+    """Return the command that answers the first request; `resume` resumes its run."""
     first = requests[0]
     if first.kind == "login":
         return f"{resume[0]} mcp login {shlex.quote(server_of(first))} && {shlex.join(resume)}"
     if first.kind == "question":
         only = sum(request.kind == "question" for request in requests) == 1
-        what = "TEXT" if first.schema is None or len(fields(first.schema)) == 1 else "JSON"
-        what = "yes" if first.schema is not None and not fields(first.schema) else what
-        return f"{shlex.join(resume)} --answer {what if only else shlex.quote(f'{short_id(first)}={what}')}"
+        value = "TEXT" if first.schema is None or len(fields(first.schema)) == 1 else "JSON"
+        value = "yes" if first.schema is not None and not fields(first.schema) else value
+        return f"{shlex.join(resume)} --answer {value if only else shlex.quote(f'{short_id(first)}={value}')}"
     return shlex.join([*resume, "--approve", short_id(first)])
 
 
 def commands(resume: Sequence[str], requests: Sequence[ApprovalRequest]) -> list[str]:
-    """The commands that answer the first request of each kind: a login, a question, an approval."""
+    """Return the commands that answer the first login, question and approval."""
     firsts: dict[str, ApprovalRequest] = {}
     for request in requests:
         firsts.setdefault(request.kind if request.kind in ("login", "question") else "approval", request)
-    return [command(resume, [first, *(one for one in requests if one is not first)]) for first in firsts.values()]
+    return [command(resume, [first, *(r for r in requests if r is not first)]) for first in firsts.values()]
 
 
 def server_of(request: ApprovalRequest) -> str:
-    """The MCP server that a login is needed at."""
+    """Return the MCP server that needs a login."""
     return str((request.arguments or {}).get("server") or "")
 
 
 def form_lines(request: ApprovalRequest) -> Iterator[str]:
-    """The fields of a form, each with what it takes."""
+    """Yield the fields of a form with their types."""
     return (f"  {line}" for line in described(request.schema or {}))
 
 
 def _arguments(arguments: Mapping[str, Any], max_width: int | None) -> Iterator[str]:
     for name, value in arguments.items():
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        first, *more = _shortened(_lines(text))
+        first, *others = _shortened(_lines(text))
         line = f"    {name}: {first}"
         yield line if max_width is None else width.wrap(line, max_width, 6)
-        yield from (f"      {line}" for line in more)
+        yield from (f"      {line}" for line in others)
 
 
 def _repeats(request: ApprovalRequest) -> bool:
-    """Whether the preview is only the call, which the arguments show already."""
+    """Whether the preview only repeats the call."""
     return request.tool is not None and request.preview.startswith(f"{request.tool}(")
 
 
 def _lines(text: str) -> list[str]:
-    """The lines of a text; nothing but a newline ends one, or part of an added line would look like an old one."""
+    """Split a text at newlines only, so that no part of an added line of a diff looks like a context line."""
     return text.removesuffix("\n").replace("\r\n", "\n").split("\n")
 
 

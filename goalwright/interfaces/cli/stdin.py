@@ -1,4 +1,4 @@
-"""What commands read from stdin: a goal, JSON, or a file named `-`."""
+"""Reading stdin: a goal, JSON, or a file named `-`."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import click
 from goalwright.interfaces.cli.view import output
 from goalwright_skills.errors import InputError
 
-# How the name of a copy of stdin begins.
+# The prefix of the names of copies of stdin.
 _COPY = "goalwright-stdin-"
-# What stdin was read for, in the context of a command.
+# The key of click's context that holds the content that stdin was read for.
 _READ = "goalwright.stdin"
 
 
@@ -26,22 +26,22 @@ def goal_text(goal: str | None) -> str:
     return goal or ""
 
 
-def stdin_text(what: str) -> str:
-    """Read stdin as text, without the byte order mark that some shells add; raises if the command has read it."""
-    _read_once(what)
+def stdin_text(content: str) -> str:
+    """Read stdin as text without a byte order mark; raises if the command has read it before."""
+    _read_once(content)
     try:
-        return sys.stdin.buffer.read().decode("utf-8-sig")  # in every locale
+        return sys.stdin.buffer.read().decode("utf-8-sig")  # independent of the locale
     except UnicodeDecodeError as error:
-        raise InputError(f"{what} on stdin is not UTF-8 text", hint="send it as UTF-8") from error
+        raise InputError(f"{content} on stdin is not UTF-8 text", hint="send it as UTF-8") from error
 
 
 def or_stdin(context: click.Context, option: click.Parameter, value: Any) -> Any:
-    """Callback for arguments that name files: `-` becomes a copy of stdin, deleted when the command ends."""
+    """Click callback for file names: `-` becomes a copy of stdin, which is deleted when the command ends."""
     if isinstance(value, tuple):
         return tuple(or_stdin(context, option, name) for name in value)
     if str(value) != "-":
         return value
-    import shutil  # not above: many commands import this module
+    import shutil  # here, because most commands do not need it
     import tempfile
 
     spool = tempfile.NamedTemporaryFile(prefix=_COPY, suffix=".jsonl")  # noqa: SIM115 - closed with the command
@@ -51,16 +51,16 @@ def or_stdin(context: click.Context, option: click.Parameter, value: Any) -> Any
     return type(value)(spool.name)
 
 
-def _read_once(what: str) -> None:
-    """Raise if this command has read stdin already: there is nothing left of it."""
+def _read_once(content: str) -> None:
+    """Raise if this command has read stdin before."""
     read = click.get_current_context().meta
     if _READ in read:
         raise InputError(
-            f"stdin cannot be both {read[_READ]} and {what}", hint="write one of them to a file, and name that"
+            f"stdin cannot be both {read[_READ]} and {content}", hint="write one of them to a file, and name that"
         )
-    read[_READ] = what
+    read[_READ] = content
 
 
 def shown(message: str) -> str:
-    """A message in which a copy of stdin has the name that the user knows."""
+    """Return a message with the names of copies of stdin replaced by `stdin`."""
     return re.sub(rf"\S*{_COPY}\w+\.jsonl", "stdin", message)

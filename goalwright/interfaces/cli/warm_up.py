@@ -1,4 +1,4 @@
-"""How a command opens models: through the shared process if a person waits at a terminal, else in this process."""
+"""Load models early: in the shared process for a terminal, else in this process."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 def begin(settings: Settings, paths: Paths) -> OpenModel | None:
-    """Start loading litellm, which takes seconds, in the shared process or here; None opens models as usual."""
+    """Start loading litellm, which takes seconds; returns how to open models in the shared process, or None."""
     from goalwright.models.call_process.shared import SharedProcess, is_wanted
     from goalwright.models.choice import ModelChoice
     from goalwright.models.litellm import lifecycle
 
     terminal, names = sys.stdin.isatty() and sys.stderr.isatty(), tuple[str, ...]()
-    with suppress(SetupError):  # a plan of tools alone needs no model
+    with suppress(SetupError):  # a plan of tools needs no model
         names = ModelChoice(settings).names if terminal else ()
     if is_wanted(settings, names, os.environ, terminal=terminal):
         process = SharedProcess(settings, paths.cache)
@@ -33,9 +33,9 @@ def begin(settings: Settings, paths: Paths) -> OpenModel | None:
 
 
 def check_keys(settings: Settings) -> None:
-    """Raise before a run is opened if a model that the settings name has no key; one that was found has it."""
+    """Raise if a model named in the settings has no key."""
     from goalwright.models.model_check import check_names
 
-    if settings.api_base is None:  # a gateway may need no key, or its own
+    if settings.api_base is None:  # a gateway may need no key or its own key
         named = (settings.model, settings.decomposer, settings.task, settings.synthesis)
         check_names((name for name in named if name), os.environ)

@@ -1,11 +1,12 @@
-"""The commands, one module each, grouped by what they are about.
+"""The commands. Each is imported on use; `main.py` and `groups.py` list them.
 
-runs/      run, plan, resume, rerun
-batches/   batch
-traces/    replay, and trace with its subcommands
-skills/    skills and its subcommands
-setup/     models, init, doctor, completion
-
-A command reads its options, calls the wings below and prints through `goalwright.interfaces.cli.view`. Each is imported when it is
-used; `goalwright/interfaces/cli/main.py` lists them all.
+groups.py      the groups skills, trace, mcp, recipes and eval
+runs/          run, plan, chat, resume, rerun, replan, approvals, changes
+batches/       batch
+evaluations/   eval
+traces/        replay and trace
+skills/        skills
+mcp/           mcp
+setup/         models, keys, serve, acp, init, doctor, completion
+journal.py, recipes.py
 """

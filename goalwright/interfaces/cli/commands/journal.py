@@ -94,11 +94,11 @@ def migrate(workspace: Path, flags: SettingFlags, mode: OutputMode) -> int:
     before, after = migrate_store(url)
     with closing(open_store(url)) as store:
         while not catch_up(store, _INTERVAL):
-            left = len(store.unindexed(_MOST_COUNTED))
-            if not left or mode.quiet:
+            remaining = len(store.unindexed(_MOST_COUNTED))
+            if not remaining or mode.quiet:
                 break
-            more = "more than " if left == _MOST_COUNTED else ""
-            output.say(f"indexing: {more}{left:,} runs left")
+            prefix = "more than " if remaining == _MOST_COUNTED else ""
+            output.say(f"indexing: {prefix}{remaining:,} runs left")
     text = f" is up to date (schema {after})" if before == after else f": schema {before} → {after}"
     output.show(mode, {"journal": shown(url), "before": before, "after": after}, shown(url) + text)
     return 0

@@ -1,4 +1,4 @@
-"""`goalwright recipes`: keep the plan of a run as a recipe, and list, show and check recipes."""
+"""`goalwright recipes`: save the plan of a run as a recipe, and list, show and check recipes."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ _EXAMPLE = '--parameter team="sales team"'
 
 @click.command()
 @click.argument("run")
-@click.option("--name", required=True, metavar="NAME", help="What to call the recipe: a-z, 0-9 and -.")
+@click.option("--name", required=True, metavar="NAME", help="Name of the recipe: a-z, 0-9 and -.")
 @click.option(
     "--parameter",
     "named",
     multiple=True,
     metavar="NAME=TEXT",
-    help="Words of the goal that change from one use to the next (repeatable).",
+    help="Words of the goal that become a parameter (repeatable).",
 )
 @click.option("--replace", "replaced", is_flag=True, help="Replace a recipe of this name.")
 @options.journal
@@ -55,22 +55,22 @@ def save(
 ) -> int:
     """Save the plan of a run as a recipe.
 
-    RUN is a run's id, a prefix of it, or `last`. The parameters are found in the goal: words that stand in the plan's
-    instructions, and files given. On a terminal you confirm them; elsewhere those that are found are taken and printed.
+    RUN is a run's id, a prefix of it, or `last`. Words of the goal that occur in the plan's instructions, and attached
+    files, become parameters. At a terminal you confirm them; elsewhere they are used and printed.
 
     \b
     Examples:
       goalwright recipes save last --name weekly-report
       goalwright recipes save 20261115T0213 --name release-notes --parameter version=1.2
 
-    Exit status: 0 saved, 2 no such run, no plan in it, or a parameter that stands nowhere.
+    Exit status: 0 saved, 2 no such run, no plan in it, or a parameter that occurs nowhere.
     """
     from goalwright.runs.recipes import parameters as recipe_parameters
 
     with _runtime(workspace, run, flags) as (goalwright, run_id):
         source = goalwright.recipe_source(run_id)
-        more = recipe_trust.pairs(named, _EXAMPLE)
-        parameters = recipe_parameters.named_parameters(more, source, recipe_parameters.found_parameters(source))
+        words = recipe_trust.pairs(named, _EXAMPLE)
+        parameters = recipe_parameters.named_parameters(words, source, recipe_parameters.found_parameters(source))
         if terminal.can_ask() and not (mode.as_json or mode.quiet):
             parameters = _confirmed(parameters, source)
         file = goalwright.recipes.save(name, source, parameters, replaced=replaced)
@@ -83,17 +83,17 @@ def save(
         output.print_text(f"  {_parameter_line(parameter)}")
     if besides and not mode.quiet:
         output.say_warning(
-            f"the plan names what the goal does not, and a use with other values would too: {', '.join(besides)}"
+            f"the plan has words that the goal lacks, and keeps them with other values: {', '.join(besides)}"
         )
     if not mode.quiet:
-        values = "".join(f" {one.name}=…" for one in parameters)
+        values = "".join(f" {parameter.name}=…" for parameter in parameters)
         output.say(f"Use it with: goalwright run --recipe {name}{values}")
     return 0
 
 
 @contextmanager
 def _runtime(workspace: Path, run: str, flags: SettingFlags) -> Iterator[tuple[Goalwright, str]]:
-    """A runtime with a journal that has the run; none is created where there is none."""
+    """Yield a runtime and the run's id; creates no journal."""
     from goalwright.runs.runtime import Goalwright
     from goalwright.runs.stored import records
 
@@ -108,25 +108,25 @@ def _runtime(workspace: Path, run: str, flags: SettingFlags) -> Iterator[tuple[G
 
 
 def _confirmed(parameters: Sequence[RecipeParameter], source: RecipeSource) -> list[RecipeParameter]:
-    """The parameters as a person at the terminal wants them."""
+    """Return the parameters as the user confirms, renames or adds them."""
     from goalwright.runs.recipes import parameters as recipe_parameters
 
     output.say(f"The goal: {source.goal}")
     kept: list[RecipeParameter] = []
     for number, parameter in enumerate(parameters, 1):
-        others = {one.name for one in (*kept, *parameters[number:])}
+        others = {other.name for other in (*kept, *parameters[number:])}
         if name := _asked_name(parameter, others):
             kept.append(replace(parameter, name=name))
-    while more := click.prompt("Another, as NAME=TEXT (empty: none)", default="", show_default=False, err=True).strip():
+    while text := click.prompt("Another, as NAME=TEXT (empty: none)", default="", show_default=False, err=True).strip():
         try:
-            kept = recipe_parameters.named_parameters(recipe_trust.pairs([more], _EXAMPLE), source, kept)
+            kept = recipe_parameters.named_parameters(recipe_trust.pairs([text], _EXAMPLE), source, kept)
         except InputError as error:
             output.say(f"{error.message}; {hint_for(error)}")
     return kept
 
 
 def _asked_name(parameter: RecipeParameter, others: Collection[str]) -> str | None:
-    """What a person calls a parameter, asked until the name can be used; None if it is to be none."""
+    """Ask for the name of a parameter until it is valid; None if the user declines it."""
     from goalwright.runs.recipes.recipe import name_fault
 
     question = f"{parameter.default!r} is the parameter {parameter.name!r} ([y]es, [n]o, or another name)"
@@ -159,7 +159,7 @@ def list_recipes(workspace: Path, flags: SettingFlags, mode: OutputMode) -> int:
     for row in rows:
         output.print_text(f"{row.file.name}  {row.file.goal}" + ("" if row.ok else f"  ({row.reason})"))
     if not rows and not mode.quiet:
-        output.say("There are no recipes. Make one of a run: goalwright recipes save last --name NAME")
+        output.say("There are no recipes. Save the plan of a run: goalwright recipes save last --name NAME")
     return 0
 
 
@@ -191,8 +191,8 @@ def show(name: str, workspace: Path, flags: SettingFlags, mode: OutputMode) -> i
     output.print_text(f"\n{safe_yaml.dump({'plan': document.get('plan', {})})}".rstrip())
     if not row.ok:
         planned = row.check is not None and row.check.plan is None
-        what = "its goal would be planned" if planned else "it cannot be used as it is"
-        output.say_warning(f"{what}: {row.reason}")
+        effect = "its goal would be planned" if planned else "it cannot be used"
+        output.say_warning(f"{effect}: {row.reason}")
     for warning in row.check.warnings if row.check else ():
         output.say_warning(warning)
     return 0
@@ -205,30 +205,29 @@ def show(name: str, workspace: Path, flags: SettingFlags, mode: OutputMode) -> i
 def check(names: tuple[str, ...], workspace: Path, flags: SettingFlags, mode: OutputMode) -> int:
     """Check recipes against the current skills.
 
-    Without NAMES, all of them. A recipe that names a skill that is gone, or whose plan can no longer run, is an error:
-    its goal would be planned. So is one that cannot be read, or that names a file by default that it may not name. A
-    skill that has changed, or a default file that is missing, is a warning.
+    Without NAMES, all recipes are checked. An unreadable recipe, a missing skill, a plan that cannot run and a default
+    file outside the workspace are errors. A changed skill and a missing default file are warnings.
 
     \b
     Examples:
       goalwright recipes check
       goalwright recipes check weekly-report --json
 
-    Exit status: 0 all can run, 1 one cannot, 2 no such recipe.
+    Exit status: 0 all recipes can run, 1 one cannot, 2 no such recipe.
     """
     rows = _open_recipes(workspace, flags, quiet=mode.quiet).checked(names)
     if mode.as_json:
         warnings = [list(row.check.warnings) if row.check else [] for row in rows]
-        output.print_json([row.to_dict() | {"warnings": said} for row, said in zip(rows, warnings, strict=True)])
+        output.print_json([row.to_dict() | {"warnings": texts} for row, texts in zip(rows, warnings, strict=True)])
     else:
         for row in rows:
-            said = row.check.warnings if row.check else ()
-            output.print_text(f"{row.file.name}: {row.reason or '; '.join(said) or 'ok'}")
+            texts = row.check.warnings if row.check else ()
+            output.print_text(f"{row.file.name}: {row.reason or '; '.join(texts) or 'ok'}")
     return 0 if all(row.ok for row in rows) else 1
 
 
 def _open_recipes(workspace: Path, flags: SettingFlags, *, quiet: bool) -> WorkspaceRecipes:
-    """The recipes of a workspace, with the settings in force."""
+    """Return the recipes of a workspace."""
     from goalwright.runs.recipes.workspace_recipes import WorkspaceRecipes
     from goalwright.workspace.workspace import Workspace
 
@@ -237,8 +236,8 @@ def _open_recipes(workspace: Path, flags: SettingFlags, *, quiet: bool) -> Works
 
 
 def _parameter_line(parameter: RecipeParameter) -> str:
-    """A parameter in a line: name, type, default and what it is."""
-    default = "must be given" if parameter.default is None else f"default: {parameter.default}"
+    """Describe a parameter: name, type, default and description."""
+    default = "required" if parameter.default is None else f"default: {parameter.default}"
     choices = f" of {', '.join(parameter.choices)}" if parameter.choices else ""
-    said = f", {parameter.description}" if parameter.description else ""
-    return f"{parameter.name} ({parameter.type}{choices}; {default}{said})"
+    description = f", {parameter.description}" if parameter.description else ""
+    return f"{parameter.name} ({parameter.type}{choices}; {default}{description})"

@@ -1,4 +1,4 @@
-"""Ask a person at the terminal at once what a run needs an answer to; the run's other tasks go on meanwhile."""
+"""Ask the user for approvals and answers while the other tasks of a run continue."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def approver(
     allow: bool,
     log_in: Callable[[str], Awaitable[bool]] | None = None,
 ) -> Approve | None:
-    """What answers a run's requests in this process: --approve-all, the person at the terminal, or nobody."""
+    """Return the function that answers a run's requests: --approve-all, the terminal, or None."""
     at_terminal = TerminalApprover(paused, log_in) if terminal.can_ask() and not mode.as_json else None
     if not allow:
         return at_terminal.ask if at_terminal is not None else None
@@ -48,18 +48,18 @@ def approver(
 
 @dataclass(slots=True)
 class TerminalApprover:
-    """Asks one request at a time; `paused` keeps the progress display away meanwhile."""
+    """Asks one request at a time; `paused` hides the progress meanwhile."""
 
     paused: Callable[[], AbstractContextManager[None]]
     log_in: Callable[[str], Awaitable[bool]] | None = None
-    rest: set[str] = field(default_factory=set)
+    allowed_tools: set[str] = field(default_factory=set)
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def ask(self, request: ApprovalRequest) -> Answer | None:
-        """The person's answer; None if they leave it for later (Ctrl-D)."""
+        """Return the user's answer; None leaves the request for later (Ctrl-D)."""
         async with self._turn:
-            if request.kind == "tool" and request.tool in self.rest:
-                return Answer("allow", by="cli")  # allowed while this one waited for its turn
+            if request.kind == "tool" and request.tool in self.allowed_tools:
+                return Answer("allow", by="cli")  # allowed while this request waited
             with self.paused():
                 if request.kind == "question":
                     return await _answer_question(request)
@@ -87,7 +87,7 @@ class TerminalApprover:
                 case "n":
                     return Answer("deny", note=(await typed_line("Why not (may be empty)? ") or "").strip(), by="cli")
                 case "a" if request.tool is not None:
-                    self.rest.add(request.tool)
+                    self.allowed_tools.add(request.tool)
                     return Answer("allow_rest", by="cli")
                 case "e" if request.tool is not None:
                     if (arguments := await _edited(request)) is not None:
@@ -107,7 +107,7 @@ async def _answer_question(request: ApprovalRequest) -> Answer | None:
 
 
 async def _filled_in(request: ApprovalRequest) -> Answer | None:
-    """A form, field by field; or, if it asks to open a page, whether that was done."""
+    """Ask for the fields of a form, or whether to open a page."""
     if url := (request.arguments or {}).get("url"):
         match (await typed_line(f"Open {url}? [y]es, [n]o, [l]ater: ") or "later").strip().lower()[:1]:
             case "y":
@@ -117,21 +117,21 @@ async def _filled_in(request: ApprovalRequest) -> Answer | None:
                 return Answer("deny", by="cli")
         return None
     while True:
-        given: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         for name in fields(request.schema or {}):
-            text = await typed_line(f"{name} (empty: leave it, -: decline): ")
+            text = await typed_line(f"{name} (empty: skip, -: decline): ")
             if text is None or text.strip() == "-":
                 return None if text is None else Answer("deny", by="cli")
             if text.strip():
-                given[name] = text.strip()
-        answer = Answer("answer", text=json.dumps(given, ensure_ascii=False), by="cli")
-        if (wrong := answer.fault(request)) is None:
+                values[name] = text.strip()
+        answer = Answer("answer", text=json.dumps(values, ensure_ascii=False), by="cli")
+        if (fault := answer.fault(request)) is None:
             return answer
-        output.say(wrong)
+        output.say(fault)
 
 
 async def _edited(request: ApprovalRequest) -> Mapping[str, Any] | None:
-    """The new arguments, typed as JSON; None if what was typed is none."""
+    """Ask for new arguments as JSON; None if the text is not a JSON object."""
     output.say(f"Now: {json.dumps(dict(request.arguments or {}), ensure_ascii=False)}")
     text = await typed_line("New arguments (one line of JSON): ")
     try:

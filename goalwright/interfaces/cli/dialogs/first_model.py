@@ -1,4 +1,4 @@
-"""What a first run asks, if there is neither a key nor a model: which model to use."""
+"""Choose a model on a first run without a key or a model."""
 
 from __future__ import annotations
 
@@ -25,31 +25,31 @@ _INSTALL = "pip install 'goalwright[local]'"
 
 
 @dataclass(frozen=True, slots=True)
-class _Way:
-    """A way to get a model: how it is offered, and what takes it, which returns whether to download a model."""
+class _Choice:
+    """A way to get a model; `take` returns whether to download a local model."""
 
     text: str
     take: Callable[[], bool]
 
 
 def offer(settings: Settings, mode: OutputMode, *, yes: bool) -> bool:
-    """Let the user choose if no model is there; returns whether a local model may be downloaded without asking again.
+    """Let the user choose a model if there is none; returns whether to download a local model without asking again.
 
-    Without a terminal, the same choices are an error.
+    Raises without a terminal; the error lists the same choices.
     """
     from goalwright.models.choice import ModelChoice, ways
     from goalwright.settings.default_model import NoModel
 
-    choice = ModelChoice(settings)  # which loads the kept keys
+    choice = ModelChoice(settings)  # loads the stored keys
     if yes or not choice.needs_default or not _has_none(settings):
         return yes
     if mode.quiet or mode.as_json or not terminal.can_ask():
         raise NoModel(ways())
-    return _ask(list(_ways()))
+    return _ask(list(_choices()))
 
 
 def _has_none(settings: Settings) -> bool:
-    """Whether no model is configured or found, the local one aside if it is not downloaded yet."""
+    """Whether no model is configured or available; a local model must be downloaded."""
     from goalwright.models.local.catalogue import read
     from goalwright.models.local.store import ModelStore, models_dir
     from goalwright.settings import ollama
@@ -63,28 +63,28 @@ def _has_none(settings: Settings) -> bool:
     return last.name == "embedded model" and ModelStore(models_dir()).find(read().default) is None
 
 
-def _ways() -> Iterator[_Way]:
+def _choices() -> Iterator[_Choice]:
     from goalwright.models.choice import local_download
     from goalwright.settings import ollama
     from goalwright.settings.default_model import local_is_installed, providers
 
     if local_is_installed():
-        yield _Way(f"a local model, no account needed: download {local_download()}", lambda: True)
+        yield _Choice(f"a local model, no account needed: download {local_download()}", lambda: True)
     else:
-        yield _Way(f"a local model, no account needed: {_INSTALL}, then download {local_download()}", _install_first)
+        yield _Choice(f"a local model, no account needed: {_INSTALL}, then download {local_download()}", _install_first)
     if ollama.answers(os.environ):
-        yield _Way(f"Ollama, which runs at {ollama.base_url(os.environ)} and has no model yet", _pull_first)
+        yield _Choice(f"Ollama, which runs at {ollama.base_url(os.environ)} and has no model yet", _pull_first)
     names = ", ".join(provider.name for provider in providers())
-    yield _Way(f"an API key of {names}", _take_key)
+    yield _Choice(f"an API key of {names}", _take_key)
 
 
-def _ask(ways: list[_Way]) -> bool:
+def _ask(choices: list[_Choice]) -> bool:
     output.say("There is no model yet. Which one do you want to use?")
-    for number, way in enumerate(ways, 1):
-        output.say(f"  {number}  {way.text}")
-    output.say("(Any other model that litellm knows: --model NAME.)")
-    chosen = click.prompt("Number", type=click.IntRange(1, len(ways)), default=1, err=True)
-    return ways[chosen - 1].take()
+    for number, choice in enumerate(choices, 1):
+        output.say(f"  {number}  {choice.text}")
+    output.say("(For any other litellm model: --model NAME.)")
+    chosen = click.prompt("Number", type=click.IntRange(1, len(choices)), default=1, err=True)
+    return choices[chosen - 1].take()
 
 
 def _install_first() -> bool:
@@ -97,13 +97,13 @@ def _pull_first() -> bool:
 
     while ollama.probe(os.environ) is None:
         output.say("In another terminal, pull a model: ollama pull qwen3:4b")
-        if not click.confirm("Is it there?", default=True, err=True):
+        if not click.confirm("Is it downloaded?", default=True, err=True):
             raise SetupError("Ollama has no model", hint="pull one: ollama pull qwen3:4b")
     return False
 
 
 def _take_key() -> bool:
-    """Ask for a key and keep it; it counts at once."""
+    """Ask for a key, and store and load it."""
     from goalwright.interfaces.cli.commands.setup.keys import given_key, say_kept
     from goalwright.models.litellm import stored_keys
     from goalwright.models.litellm.keys import KEYS

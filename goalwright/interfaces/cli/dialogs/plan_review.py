@@ -1,4 +1,4 @@
-"""`run --review`: show a run's plan on the terminal, and let a person run it, edit it or leave it."""
+"""`run --review`: show a plan, and let the user run, edit or reject it."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from goalwright_planner.plan.plan import Plan
 
 _CHOICES = "Run this plan? [y]es, [e]dit it, [n]o: "
-_HINT = "make the plan first with `goalwright plan GOAL -o plan.yaml`, look at it, and run it with `goalwright run --plan plan.yaml`"
+_HINT = "write the plan with `goalwright plan GOAL -o plan.yaml`, then run it with `goalwright run --plan plan.yaml`"
 
 
 def check_terminal(mode: OutputMode, *, dry_run: bool) -> None:
-    """Raise unless there is a person who can look at a plan."""
+    """Raise unless a plan can be reviewed at the terminal."""
     if dry_run:
         raise InputError("--review and --dry-run cannot be used together", hint="leave one of them out")
     if mode.as_json:
@@ -45,9 +45,9 @@ def check_terminal(mode: OutputMode, *, dry_run: bool) -> None:
 
 @dataclass(frozen=True, slots=True)
 class PlanReview:
-    """Asks a person at the terminal about a plan; `paused` keeps the progress display away meanwhile.
+    """Asks the user about a plan; `paused` hides the progress meanwhile.
 
-    `earlier` are tasks of earlier turns of the conversation that it can refer to.
+    The plan can refer to the tasks of earlier turns of the conversation (`earlier`).
     """
 
     goalwright: Goalwright
@@ -56,7 +56,7 @@ class PlanReview:
     earlier: Collection[str] = ()
 
     async def ask(self, plan: Plan) -> Plan | None:
-        """The plan to run, as the person may have edited it; None if they leave it."""
+        """Return the plan to run, edited or not; None if the user rejects it."""
         with self.paused():
             text = None
             output.say(drawn(plan))
@@ -75,23 +75,23 @@ class PlanReview:
                         continue
 
     async def _edited(self, plan: Plan, text: str | None) -> tuple[str | None, Plan | None]:
-        """What the person wrote, and the plan in it; without one it is kept, to be edited further."""
+        """Return the edited text and its plan; an invalid plan is None, and its text is edited further."""
         from goalwright.runs.plans import plan_file
 
         try:
             text = await in_editor(text if text is not None else plan_file.dump(plan, "yaml", self.goal))
-            found = plan_file.parse(text, "as edited", self.goalwright.workspace.known(self.earlier))
+            edited = plan_file.parse(text, "as edited", self.goalwright.workspace.known(self.earlier))
         except InputError as error:
             output.say(f"{error.message}\n{hint_for(error)}")
             return text, None
-        if not found.plan.tasks:
+        if not edited.plan.tasks:
             output.say("The plan as edited has no tasks.")
             return text, None
-        return text, found.plan
+        return text, edited.plan
 
 
 def reviewed_run(goalwright: Goalwright, goal: Goal, paused: Callable[[], AbstractContextManager[None]]) -> RunFunction:
-    """The run of a goal whose plan is shown first."""
+    """Return a run of the goal that shows its plan first."""
     return partial(goalwright.run, goal, review=PlanReview(goalwright, goal.text, paused).ask)
 
 
@@ -101,9 +101,9 @@ def drawn(plan: Plan) -> str:
 
 
 async def in_editor(text: str) -> str:
-    """The text as a person leaves it in their editor."""
+    """Open a text in the user's editor; returns the edited text."""
     command = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi")
-    with tempfile.TemporaryDirectory(prefix="goalwright-review-") as folder:  # for this user alone
+    with tempfile.TemporaryDirectory(prefix="goalwright-review-") as folder:  # readable by this user only
         file = Path(folder) / "plan.yaml"
         file.write_text(text, encoding="utf-8")
         try:
@@ -117,11 +117,13 @@ async def in_editor(text: str) -> str:
                 editor.terminate()
                 await editor.wait()
         if status != 0:
-            raise InputError(f"the editor {shlex.join(command)} ended with {status}; nothing is changed", hint=_EDITOR)
+            raise InputError(
+                f"the editor {shlex.join(command)} exited with status {status}; nothing was changed", hint=_EDITOR
+            )
         try:
             return file.read_text(encoding="utf-8-sig")
         except (OSError, UnicodeDecodeError) as error:
-            raise InputError(f"what the editor left cannot be read: {error}", hint="edit again") from error
+            raise InputError(f"the edited plan cannot be read: {error}", hint="edit it again") from error
 
 
-_EDITOR = "set the variable EDITOR to the editor that you want, such as nano"
+_EDITOR = "set the variable EDITOR to your editor, such as nano"

@@ -1,4 +1,4 @@
-"""The recipe that --recipe names, its values, and whether its plan may call tools."""
+"""The options of a recipe, and trust in its plan."""
 
 from __future__ import annotations
 

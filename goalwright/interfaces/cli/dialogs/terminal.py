@@ -1,4 +1,4 @@
-"""Ask a person at the terminal: yes or no, or a line of text."""
+"""Read yes, no or a line of text from the terminal."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ def can_ask() -> bool:
 
 
 def confirmed(question: str, *, yes: bool) -> bool:
-    """Whether the user agrees; `yes` answers in advance, and without a terminal the answer is no."""
+    """Ask for confirmation, unless `yes`; False without a terminal."""
     return yes or (can_ask() and click.confirm(question, err=True))
 
 
 async def typed_line(prompt: str) -> str | None:
-    """A line that the person types; None for Ctrl-D at its beginning. Ctrl-C stops the run, as always."""
+    """Read a line while a run continues; None for Ctrl-D. Ctrl-C stops the run."""
     sys.stderr.write(prompt)
     sys.stderr.flush()
     if sys.platform == "win32":
@@ -35,11 +35,11 @@ async def typed_line(prompt: str) -> str | None:
     def take() -> None:
         nonlocal read
         try:
-            some = os.read(terminal, 65_536)
+            chunk = os.read(terminal, 65_536)
         except OSError:
-            some = b""
-        read += some
-        if not typed.done() and (not some or read.endswith(b"\n")):
+            chunk = b""
+        read += chunk
+        if not typed.done() and (not chunk or read.endswith(b"\n")):
             typed.set_result(read)
 
     loop.add_reader(terminal, take)
@@ -53,7 +53,7 @@ async def typed_line(prompt: str) -> str | None:
 
 
 async def typed_answer() -> str | None:
-    """What the person answers to a question that was shown; an empty line is asked for again, Ctrl-D is None."""
+    """Ask until an answer is typed; None for Ctrl-D."""
     while (text := await typed_line("Your answer: ")) is not None:
         if text.strip():
             return text.strip()

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def trust_settings(where: Paths) -> None:
-    """Trust a workspace's settings as they are now; call this before reading them."""
+    """Trust a workspace's settings in their current form; call this before reading them."""
     from goalwright_skills.programs.trust import Trust
 
     Trust(where.trust).trust_workspace(where.workspace)
@@ -43,10 +43,10 @@ def trust_tools(tools: WorkspaceTools, *, trust: bool, quiet: bool) -> None:
 
 
 def trust_mcp(tools: WorkspaceTools, *, trust: bool, quiet: bool, start: bool = True, warn: bool = False) -> None:
-    """Trust the MCP servers and their tools if `trust` is set or the user agrees; a run warns of those it leaves out.
+    """Trust the MCP servers and their tools if `trust` is set or the user agrees.
 
-    With `start`, trusted servers without a current list of tools are asked for it, as planning would. With `warn`,
-    those that are left out are named here, since there may be no run.
+    With `start`, trusted servers without a current list of tools are started to get it. With `warn`, servers that are
+    not used are reported here, because there may be no run that does.
     """
     if not tools.has_mcp:
         return
@@ -61,7 +61,7 @@ def trust_mcp(tools: WorkspaceTools, *, trust: bool, quiet: bool, start: bool = 
 
 
 def _ask(servers: McpServers, state: ServerState) -> None:
-    """Ask about an entry, then about the tools that its server has."""
+    """Ask whether to start a server, then whether to use its tools."""
     listed = state
     if not state.tools:
         output.say(_entry_text(state))
@@ -77,7 +77,7 @@ def _ask(servers: McpServers, state: ServerState) -> None:
 
 
 def _entry_text(state: ServerState) -> str:
-    """What a person should know before a server is started or connected to."""
+    """Describe a server before it is started or connected to."""
     entry = state.entry
     verb = "connects to" if entry.raw.get("url") else "starts, confined," if entry.confined else "starts, unconfined,"
     lines = [f"{entry.file} has an MCP server that you have not trusted yet. {entry.name!r} {verb}:"]
@@ -91,11 +91,11 @@ def _entry_text(state: ServerState) -> str:
 
 
 def _tools_text(state: ServerState) -> str:
-    """The tools and prompts of a server, each with what it says of itself."""
+    """Describe the tools and prompts of a server."""
     new = "has tools that differ from those you trusted" if state.state == "changed" else "has these tools"
     lines = [f"The MCP server {state.entry.name!r} {new}:"]
     for tool in state.tools:
-        said = " ".join(tool.description.split())
-        lines.append(f"  {tool.tool}{'' if tool.read_only else ' (may change things)'}: {said}")
+        description = " ".join(tool.description.split())
+        lines.append(f"  {tool.tool}{'' if tool.read_only else ' (may change data)'}: {description}")
     lines += [f"  the prompt {prompt.name}: {' '.join(prompt.description.split())}" for prompt in state.prompts]
     return "\n".join(lines)

@@ -66,9 +66,14 @@ def test_wrong_usage_points_to_the_help(capsys: pytest.CaptureFixture[str]) -> N
 
 
 @pytest.mark.parametrize(
-    ("flag", "named"), [(("-c", "max_tasks=many"), "-c max_tasks must be"), (("--timeout", "0"), "--timeout must be")]
+    ("flag", "named"),
+    [
+        (("-c", "max_tasks=many"), "-c max_tasks must be"),
+        (("-c", "max_taks=4"), "-c max_taks is not a setting; did you mean 'max_tasks'?"),
+        (("--timeout", "0"), "--timeout must be"),
+    ],
 )
-def test_a_wrong_setting_is_named_as_it_was_given(
+def test_an_invalid_setting_is_named_with_its_flag(
     flag: tuple[str, str], named: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert ended("run", "--workspace", str(tmp_path), *flag, "Say hello") == 2
@@ -120,11 +125,15 @@ def test_an_unexpected_error_has_a_traceback_with_verbose(
         (["Write a haiku"], 'to run a goal: goalwright run "…"'),
         (["run", "Hi", "--model"], "see `goalwright run --help`"),
         (["resume", "a", "b"], "see `goalwright resume --help`"),
+        (["run", "--max-tasks", "4", "x"], "max_tasks is a setting: goalwright run -c max_tasks=VALUE"),
+        (
+            ["batch", "--allow-network", "x"],
+            "allow_network_hosts is a setting: goalwright batch -c allow_network_hosts=",
+        ),
+        (["run", "--no-such-thing", "x"], "see `goalwright run --help`"),
     ],
 )
-def test_a_goal_given_in_a_wrong_way_is_told_the_right_one(
-    capsys: pytest.CaptureFixture[str], arguments: list[str], hint: str
-) -> None:
+def test_wrong_usage_has_a_hint(capsys: pytest.CaptureFixture[str], arguments: list[str], hint: str) -> None:
     with pytest.raises(SystemExit) as ended:
         main(arguments)
     assert ended.value.code == 2
@@ -164,19 +173,48 @@ def test_work_continues_if_stderr_is_closed(monkeypatch: pytest.MonkeyPatch) -> 
     assert isinstance(sys.stderr, Closed)
 
 
-def test_every_command_has_help_with_examples() -> None:
-    def commands(command: click.Command, path: str, above: click.Context | None = None) -> list[tuple[str, str]]:
-        context = click.Context(command, info_name=path.split()[-1], parent=above)
-        found = [(path, command.get_help(context))]
-        if isinstance(command, click.Group):
-            for name in command.list_commands(context):
-                below = command.get_command(context, name)
-                assert below is not None
-                found += commands(below, f"{path} {name}", context)
-        return found
+def all_commands(command: click.Command, path: str, above: click.Context | None = None) -> list[click.Context]:
+    """The contexts of a command and of all commands below it."""
+    context = click.Context(command, info_name=path, parent=above)
+    contexts = [context]
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            subcommand = command.get_command(context, name)
+            assert subcommand is not None
+            contexts += all_commands(subcommand, name, context)
+    return contexts
 
-    without = [path for path, text in commands(cli, "goalwright") if "Examples:" not in text]
-    assert without == []
+
+def test_every_command_has_help_with_examples() -> None:
+    contexts = all_commands(cli, "goalwright")
+    assert [one.command_path for one in contexts if "Examples:" not in one.command.get_help(one)] == []
+
+
+def test_every_command_with_a_setting_takes_any_setting() -> None:
+    journal_or_model = {"journal", "model", "detector"}
+    for context in all_commands(cli, "goalwright"):
+        options = {parameter.name for parameter in context.command.params if isinstance(parameter, click.Option)}
+        reports = context.command_path in ("goalwright trace list",)  # which has a filter called --model
+        assert reports or not options & journal_or_model or "changes" in options, context.command_path
+
+
+def test_batch_takes_any_setting(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    goals = tmp_path / "goals.txt"
+    goals.write_text("Say hello\n", encoding="utf-8")
+    flags = ("--workspace", str(tmp_path), "--dry-run")
+    assert ended("batch", str(goals), *flags, "-c", "detector=nope") == 2
+    assert "there is no detector 'nope'" in capsys.readouterr().err
+    assert ended("batch", str(goals), *flags, "-c", "detector=keyword") == 0
+
+
+@pytest.mark.parametrize("name", ["run", "plan", "chat", "batch"])
+def test_long_helps_have_headings(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert ended(name, "--help") == 0
+    text = capsys.readouterr().out
+    headings = [line for line in text.splitlines() if line.endswith(":") and not line.startswith(" ")]
+    sections = ["Goal and files:", "Skills and plan:", "Model and budget:", "Permissions:", "Output:", "Other:"]
+    assert [heading for heading in headings if heading != "Cluster:"] == sections
+    assert "--stream-plan" not in text
 
 
 def test_a_groups_summary_of_a_command_is_the_first_line_of_its_help() -> None:

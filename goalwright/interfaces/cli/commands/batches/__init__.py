@@ -1,1 +1,1 @@
-"""`goalwright batch`: batch.py reads the flags, run.py shows progress and the report."""
+"""`goalwright batch`: batch.py parses the flags, run.py shows progress and the report."""

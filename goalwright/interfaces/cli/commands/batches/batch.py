@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 @click.command(cls=SectionedCommand)
 @click.argument("file")
-@options.output_file("Write results to this file, one line per goal; only --dry-run needs none.", never_stdout=True)
-@batch_flags.goals_and_limits
-@click.option(
-    "--dry-run", is_flag=True, help="Show what would be selected, with an estimate; make no call and write nothing."
+@options.output_file(
+    "Write one line of results for each goal to this file (required without --dry-run).", never_stdout=True
 )
+@batch_flags.goals_and_limits
+@click.option("--dry-run", is_flag=True, help="Show the selected skills and an estimate, without a model call.")
 @options.named_models
 @batch_flags.budget
 @options.unknown_cost
@@ -59,7 +59,7 @@ def batch(
     """Run every goal of FILE (.jsonl, .txt, .csv, .yaml, .json, or `-`) and write one line of results for each.
 
     A line of JSONL is {"goal": "…"}, optionally with "id", "skills", "model", "vars" and "plan". The format of stdin
-    (`-`) is told by how it begins. The whole file is checked before anything runs.
+    (`-`) is detected. The whole file is checked before anything runs.
 
     \b
     Examples:
@@ -71,8 +71,9 @@ def batch(
       goalwright batch goals.jsonl -o again.jsonl --cache 30
       goalwright batch goals.jsonl -o results.jsonl --engine ray --workers 4
 
-    A goal that needs your approval or answer waits, with status `waiting`, while the others go on. `goalwright approvals`
-    lists what they are waiting for; answer with `goalwright resume`, then continue the batch with --resume.
+    A goal that needs your approval or answer waits, with status `waiting`, while the others continue. `goalwright
+    approvals` lists the requests; answer with `goalwright resume`, then continue the batch with --resume. A setting that
+    is changed with -c holds for every goal.
 
     Exit status: 0 all goals done, 1 some not, 2 wrong usage or input, 4 no model or key, 5 stopped by a limit,
     6 some wait for your answer and none failed, 130 interrupted.
@@ -84,7 +85,7 @@ def batch(
 
     if target is None and (batch_flags.resume or not dry_run):
         raise click.MissingParameter(param_hint="'-o' / '--output'", param_type="option")
-    target = target or Path(os.devnull)  # a dry run writes nothing
+    target = target or Path(os.devnull)  # a dry run writes no results
     chosen = batch_flags.options(cluster_flags.options(), approve_all=approve_all)
     if chosen.errors is not None and chosen.errors.absolute() == target.absolute():
         raise InputError("-o and --errors name the same file", hint="name another one, or leave --errors out")

@@ -1,4 +1,4 @@
-"""The flags of `goalwright batch` that are not settings, as one value, and as the options of a batch."""
+"""The flags of `goalwright batch` that are not settings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class BatchFlags:
-    """What is run, how fast, and when to stop."""
+    """The goals to run, the rates, and the limits."""
 
     errors: Path | None
     jobs: int | None
@@ -38,7 +38,7 @@ class BatchFlags:
     max_tokens: int | None = None
 
     def options(self, cluster: ClusterOptions | None, *, approve_all: bool) -> BatchOptions:
-        """The options of the batch; raises if flags contradict each other."""
+        """Return the options of the batch; raises if flags contradict each other."""
         from goalwright.batch.options import BatchOptions
 
         check_resume(resume=self.resume, again=self.retry_errors or self.rerun_changed)
@@ -46,20 +46,20 @@ class BatchFlags:
             if budget is not None and not budget > 0:
                 raise InputError(f"{flag} must be above 0, not {budget:g}", hint=f"give a budget, or leave {flag} out")
         failures, share = _max_failures("0" if self.fail_fast else self.max_failures)
-        chosen = asdict(self) | {"max_failures": failures, "max_failure_share": share}
-        del chosen["fail_fast"]
-        return BatchOptions(**chosen, approve_all=approve_all, cluster=cluster)
+        values = asdict(self) | {"max_failures": failures, "max_failure_share": share}
+        del values["fail_fast"]
+        return BatchOptions(**values, approve_all=approve_all, cluster=cluster)
 
 
 def check_resume(*, resume: bool, again: bool) -> None:
-    """Raise if something is to be run `again` that was not run before."""
+    """Raise if goals are to be run `again` without --resume."""
     if again and not resume:
         raise InputError("--retry-errors and --rerun-changed need --resume", hint="add --resume, or leave them out")
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterFlags:
-    """Where the goals run."""
+    """The cluster that runs the goals."""
 
     engine: str | None
     address: str | None
@@ -69,7 +69,7 @@ class ClusterFlags:
     allow_open_cluster: bool
 
     def options(self) -> ClusterOptions | None:
-        """The options of the cluster; None if the goals run in this process."""
+        """Return the options of the cluster; None if the goals run in this process."""
         from goalwright.batch.options import ClusterOptions
 
         if self.engine is not None:
@@ -82,46 +82,53 @@ class ClusterFlags:
 goals_and_limits = option_value(
     "batch_flags",
     BatchFlags,
-    click.option(
-        "--errors", type=click.Path(path_type=Path), help="Write goals that are not done to this file instead."
-    ),
+    click.option("--errors", type=click.Path(path_type=Path), help="Write unfinished goals to this file instead."),
     click.option(
         "--jobs",
         type=click.IntRange(1),
         metavar="N",
-        help="Run at most N goals at a time (default: as --max-calls allows).",
+        help="Run at most N goals at a time (default: limited by --max-calls).",
     ),
     options.call_rates,
-    click.option("--resume", is_flag=True, help="Continue an earlier run of this batch; finished goals are skipped."),
+    click.option("--resume", is_flag=True, help="Continue this batch; finished goals are skipped."),
     click.option("--retry-errors", is_flag=True, help="With --resume: retry failed goals."),
-    click.option("--rerun-changed", is_flag=True, help="With --resume: rerun goals that have changed since."),
+    click.option(
+        "--rerun-changed", is_flag=True, help="With --resume: rerun goals whose line, model or skills have changed."
+    ),
     click.option("--fail-fast", is_flag=True, help="Stop at the first goal that fails."),
-    click.option("--max-failures", metavar="N|P%", help="Stop when more goals than this have failed."),
+    click.option("--max-failures", metavar="N|P%", help="Stop once more goals than this have failed."),
     click.option(
         "--limit",
         type=click.IntRange(1),
         metavar="N",
-        help="Run at most N goals, the first or, with --shuffle, any; with --resume, those that have begun count.",
+        help="Run at most N goals; with --resume, earlier ones count too.",
     ),
     click.option("--shuffle", is_flag=True, help="Run goals in random order."),
-    click.option("--dedupe", is_flag=True, help="Make identical calls once."),
+    click.option("--dedupe", is_flag=True, help="Make identical model calls once."),
 )
 budget = option_value(
     "batch_flags",
     BatchFlags,
     click.option(
-        "--max-cost", type=float, metavar="USD", help="Budget of the batch in US dollars; --resume starts a new count."
+        "--max-cost",
+        type=float,
+        metavar="USD",
+        help="Budget of the whole batch in US dollars, counted anew by --resume.",
     ),
     click.option(
-        "--max-tokens", type=int, metavar="N", help="Budget of the batch in tokens; --resume starts a new count."
+        "--max-tokens", type=int, metavar="N", help="Budget of the whole batch in tokens, counted anew by --resume."
     ),
 )
 cluster = option_value(
     "cluster_flags",
     ClusterFlags,
-    click.option("--engine", type=click.Choice(["ray"]), help="Run the goals in Ray workers, on one or many machines."),
     click.option(
-        "--address", metavar="auto|HOST:PORT", help="With --engine: the Ray cluster (default: start Ray here)."
+        "--engine", type=click.Choice(["ray"]), help="Run the goals in Ray workers, on one machine or several."
+    ),
+    click.option(
+        "--address",
+        metavar="auto|HOST:PORT",
+        help="With --engine: address of the Ray cluster (default: start Ray here).",
     ),
     click.option(
         "--workers",
@@ -143,14 +150,16 @@ cluster = option_value(
         default=60.0,
         show_default=True,
         metavar="SECONDS",
-        help="Give running goals this time to finish when the batch is stopped.",
+        help="Time for running goals to finish when the batch is stopped.",
     ),
-    click.option("--allow-open-cluster", is_flag=True, help="Use a cluster of other machines without authentication."),
+    click.option(
+        "--allow-open-cluster", is_flag=True, help="Use a cluster of several machines without authentication."
+    ),
 )
 
 
 def _max_failures(text: str | None) -> tuple[float | None, float | None]:
-    """`--max-failures` as a number of goals, or as a share of those that ended."""
+    """Parse --max-failures into a number of goals, or a share of the finished ones."""
     if text is None:
         return None, None
     if not re.fullmatch(r"\d+(\.\d+)?%?", text):

@@ -1,4 +1,4 @@
-"""Runs an opened batch at a terminal: prompts, progress, Ctrl-C, the report and the exit status."""
+"""Run a batch at a terminal: prompts, progress, Ctrl-C, the report and the exit status."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ EXIT_OF_STOP = {"interrupted": 130, "budget": 5, "failures": 1}
 
 
 class Stoppable(Protocol):
-    """Runs goals, and can be told to end."""
+    """A batch, evaluation or improvement that can be stopped."""
 
     def finish_running(self) -> None:
-        """Start no further goal; those that run end as they will."""
+        """Start no further goals, and let the running ones finish."""
 
     def stop_now(self) -> None:
-        """Stop the goals that run, too."""
+        """Stop the running goals too."""
 
 
 def show_preview(batch: Batch, mode: OutputMode) -> int:
-    """Print what the batch would run; returns the exit status."""
+    """Print the goals that the batch would run; returns the exit status."""
     if mode.as_json:
         output.print_json(batch.preview().to_dict())
     else:
@@ -51,7 +51,7 @@ def show_preview(batch: Batch, mode: OutputMode) -> int:
 
 def run_to_exit(batch: Batch, mode: OutputMode, *, trust: bool, yes: bool) -> int:
     """Run the batch and print its report; returns the exit status. An interrupted batch exits here."""
-    if batch.models and not mode.quiet:  # what calls them takes seconds to load
+    if batch.models and not mode.quiet:  # litellm takes seconds to load
         output.say(f"Loading: checking that {', '.join(batch.models)} can be called")
     batch.check_models()
     with batch.locked():
@@ -95,7 +95,7 @@ def _show(report: BatchReport, mode: OutputMode, options: BatchOptions) -> int:
 
 
 def _say_limit(batch: Batch) -> None:
-    """Say that no goal was run because the limit counts those that have a result."""
+    """Report that no goal was run because --limit counts goals with a result."""
     limit = batch.options.limit
     if limit is not None and batch.summary.skipped == limit < batch.goals.count:
         output.say(
@@ -104,7 +104,7 @@ def _say_limit(batch: Batch) -> None:
 
 
 def say_stopped(stopped: str, spent: BudgetSpent | None, options: BatchOptions, more: str = "") -> None:
-    """Print why a batch or an evaluation was stopped, with `more` about it, and the command that continues it."""
+    """Print why a batch or an evaluation was stopped, `more` details, and the command that continues it."""
     why = spent.message.removeprefix("stopped") if spent is not None else ""
     if more:
         why += f"{';' if ':' in why else ':'} {more}"
@@ -112,7 +112,7 @@ def say_stopped(stopped: str, spent: BudgetSpent | None, options: BatchOptions, 
 
 
 def _raised_limits(spent: BudgetSpent | None, options: BatchOptions) -> dict[str, str]:
-    """The limits that do not pay for the next call even if nothing is spent yet, each with twice what that takes."""
+    """Double the limits that are too low for a single call."""
     raised: dict[str, str] = {}
     if spent is not None and options.max_cost is not None and spent.cost > options.max_cost:
         raised["--max-cost"] = plain(2 * spent.cost, 2)
@@ -122,13 +122,13 @@ def _raised_limits(spent: BudgetSpent | None, options: BatchOptions) -> dict[str
 
 
 def _written_off(report: BatchReport) -> str:
-    """What of a budget counts as spent, although nobody knows whether it was."""
+    """Describe the part of the budget that was written off for dead workers."""
     workers, cost, tokens = report.written_off
     if report.stopped != "budget" or not workers:
         return ""
     amounts = [dollars(cost)] * (cost > 0) + [counted(int(tokens), "token")] * (tokens > 0)
     died = f"{counted(workers, 'worker')} that died"
-    return f"{' and '.join(amounts)} of it was written off for {died}, since what they had spent is not known"
+    return f"{' and '.join(amounts)} of it was written off for {died}, since their spending is unknown"
 
 
 def _exit_status(summary: BatchSummary) -> int:
@@ -140,7 +140,7 @@ def _exit_status(summary: BatchSummary) -> int:
 def stop_on_signals(batch: Stoppable, cluster: ClusterOptions | None = None) -> None:
     """The first Ctrl-C lets running goals finish, the second stops them, the third ends the program.
 
-    On a cluster, they have some time to finish, also after SIGTERM; elsewhere that stops them.
+    SIGTERM stops them; on a cluster, both signals leave them the time of --drain.
     """
     loop = asyncio.get_running_loop()
 
@@ -158,7 +158,7 @@ def stop_on_signals(batch: Stoppable, cluster: ClusterOptions | None = None) -> 
             drain()
             return
         batch.stop_now()
-        loop.remove_signal_handler(signal.SIGINT)  # the third has its usual effect
+        loop.remove_signal_handler(signal.SIGINT)  # the third Ctrl-C ends the program
 
     if sys.platform != "win32":
         loop.add_signal_handler(signal.SIGINT, pressed)
@@ -166,8 +166,8 @@ def stop_on_signals(batch: Stoppable, cluster: ClusterOptions | None = None) -> 
 
 
 def resume_command(values: Mapping[str, str] | None = None) -> str:
-    """The command that resumes what was interrupted, with other values for some of its options."""
-    given = with_values(given_arguments(["batch", "…"]), values or {})
-    end = given.index("--") if "--" in given else len(given)
-    resume = [] if "--resume" in given[:end] else ["--resume"]
-    return shlex.join([output.program(), *given[:end], *resume, *given[end:]])
+    """Return the current command with --resume and new values for some options."""
+    arguments = with_values(given_arguments(["batch", "…"]), values or {})
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    resume = [] if "--resume" in arguments[:end] else ["--resume"]
+    return shlex.join([output.program(), *arguments[:end], *resume, *arguments[end:]])

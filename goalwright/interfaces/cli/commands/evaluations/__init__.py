@@ -1,1 +1,1 @@
-"""`goalwright eval`: run.py evaluates cases, show.py shows a report again, score.py scores recorded runs."""
+"""`goalwright eval`: run.py evaluates cases, reports.py shows stored reports and scores recorded runs."""

@@ -1,4 +1,4 @@
-"""The flags of `goalwright eval` that are not settings: how it is run, and what a check demands."""
+"""The flags of `goalwright eval` that are not settings."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LimitFlags:
-    """How fast the runs go, when they stop, and whether an earlier evaluation goes on."""
+    """The rates and budgets of the runs, and whether an earlier evaluation continues."""
 
     jobs: int | None
     max_calls: int
@@ -34,7 +34,7 @@ class LimitFlags:
     max_tokens: int | None
 
     def options(self, cluster: ClusterOptions | None = None, *, approve_all: bool = False) -> BatchOptions:
-        """The options of the batch underneath; raises if flags contradict each other."""
+        """Return the options of the batch that runs the cases; raises if flags contradict each other."""
         from goalwright.batch.options import BatchOptions
 
         check_resume(resume=self.resume, again=self.retry_errors or self.rerun_changed)
@@ -44,7 +44,7 @@ class LimitFlags:
 
 @dataclass(frozen=True, slots=True)
 class CheckFlags:
-    """What `--check` demands of a report."""
+    """The bounds of --check."""
 
     check: bool
     min_pass: float | None
@@ -52,22 +52,22 @@ class CheckFlags:
     max_cost_ratio: float | None
 
     def __post_init__(self) -> None:
-        wanted = self.min_pass is not None or self.no_worse or self.max_cost_ratio is not None
-        if wanted and not self.check:
+        has_bounds = self.min_pass is not None or self.no_worse or self.max_cost_ratio is not None
+        if has_bounds and not self.check:
             raise InputError(
                 "bounds have no effect without --check", hint="add --check to exit with 1 if one is missed"
             )
-        if self.check and not wanted:
+        if self.check and not has_bounds:
             raise InputError("--check needs a bound", hint="add --min-pass .8, --no-worse or --max-cost-ratio 1.5")
 
     def check_variants(self, count: int) -> None:
-        """Raise if there are not two variants to compare where a bound compares them."""
+        """Raise if a bound compares variants and there is only one."""
         if count < 2 and (self.no_worse or self.max_cost_ratio is not None):
             flag = "--no-worse" if self.no_worse else "--max-cost-ratio"
             raise InputError(f"{flag} compares variants, and there is only one", hint="name two with --variant")
 
     def missed(self, document: Mapping[str, Any]) -> Iterator[str]:
-        """Every bound that a report misses. The variants that are held to it are all but the first of several."""
+        """Yield every bound that a report misses; the first of several variants is the baseline and has none."""
         first, *others = document["variants"]
         for variant in others or [first]:
             rate = variant["pass_rate"]
@@ -86,13 +86,13 @@ class CheckFlags:
         before, after = first["cost_usd"], variant["cost_usd"]
         most = self.max_cost_ratio or 0.0
         if before is None or after is None:
-            yield f"{variant['name']}: what it costs is not known"
+            yield f"{variant['name']}: the cost is unknown"
         elif after > most * before:
-            times = f"{after / before:.2f} times" if before else "more than"
-            yield f"{variant['name']}: it costs {times} what {first['name']} costs, not {most:g} at most"
+            times = f"{after / before:.2f} times" if before else "infinitely"
+            yield f"{variant['name']}: it costs {times} as much as {first['name']}, more than {most:g} times"
 
 
-judge = click.option("--judge", metavar="NAME", help="Model that judges expectations (default: the setting `judge`).")
+judge = click.option("--judge", metavar="NAME", help="Model that judges expectations (default: the setting judge).")
 pairwise = click.option("--pairwise", is_flag=True, help="Have the judge compare the answers of two variants.")
 _limits = option_value(
     "limit_flags",
@@ -100,9 +100,9 @@ _limits = option_value(
     click.option("--jobs", type=click.IntRange(1), metavar="N", help="Run at most N cases at a time."),
     options.call_rates,
     click.option("--resume", is_flag=True, help="Continue the last evaluation of these cases and variants."),
-    click.option("--retry-errors", is_flag=True, help="With --resume: run again what failed."),
+    click.option("--retry-errors", is_flag=True, help="With --resume: retry failed cases."),
     click.option(
-        "--rerun-changed", is_flag=True, help="With --resume: run again what has changed since: cases, models, skills."
+        "--rerun-changed", is_flag=True, help="With --resume: rerun cases whose text, model or skills have changed."
     ),
     click.option("--max-cost", type=options.ABOVE_ZERO, metavar="USD", help="Budget in US dollars, judges included."),
     click.option("--max-tokens", type=click.IntRange(1), metavar="N", help="Budget in tokens, judges included."),
@@ -123,7 +123,7 @@ checks = option_value(
         "--max-cost-ratio",
         type=options.ABOVE_ZERO,
         metavar="X",
-        help="With --check: at most X times the first variant's cost.",
+        help="With --check: the highest cost, as a multiple of the first variant's.",
     ),
 )
 reported = together(

@@ -1,4 +1,4 @@
-"""Runs an opened evaluation at a terminal: prompts, progress, Ctrl-C, the report and the exit status."""
+"""Run an evaluation at a terminal: prompts, progress, Ctrl-C, the report and the exit status."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ def run_to_exit(
     *,
     trust: bool,
     yes: bool,
-    more: Mapping[str, Any] | None = None,
+    extra: Mapping[str, Any] | None = None,
 ) -> int:
     """Run the evaluation and print its report; returns the exit status. An interrupted one exits here.
 
-    `more` is added to what `--json` prints.
+    `extra` is added to the JSON document.
     """
     batch = evaluation.batch
     evaluation.check_models()
 
     async def run_and_show() -> int:
-        said = tuple(evaluation.warnings)
+        printed = tuple(evaluation.warnings)
         report = await _run(evaluation, mode)
-        _warn([text for text in report.warnings if text not in said], mode)
-        status = _show_all(evaluation, report.to_dict() | dict(more or {}), mode, check, html)
+        _warn([text for text in report.warnings if text not in printed], mode)
+        status = _show_all(evaluation, report.to_dict() | dict(extra or {}), mode, check, html)
         if report.stopped == "interrupted" or batch.engine.is_stuck:
             execution.exit_now(status)
         return status
@@ -76,7 +76,7 @@ def _show_all(
     check: CheckFlags | None,
     html: Path | None,
 ) -> int:
-    """Print a report, and write it as a page if that is wanted; returns the exit status."""
+    """Print a report and write it as a page; returns the exit status."""
     if html is not None:
         evaluation_report.write_page(document, html)
     _print(document, mode)
@@ -87,7 +87,7 @@ def _show_all(
 
 
 def show(document: Mapping[str, Any], mode: OutputMode) -> None:
-    """Print a report that is on record, with its warnings, and whether it is complete."""
+    """Print a stored report with its warnings, and whether it is complete."""
     _warn(document.get("warnings", ()), mode)
     _print(document, mode)
     if document["stopped"] is not None:
@@ -102,7 +102,7 @@ def _print(document: Mapping[str, Any], mode: OutputMode) -> None:
 
 
 def verdict(document: Mapping[str, Any], check: CheckFlags | None) -> int:
-    """The exit status of a report: 1 if a bound is missed; one that was stopped meets none."""
+    """Return the exit status of a report: 1 if it misses a bound, or that of a stopped evaluation."""
     if check is None or not check.check:
         return 0
     if document["stopped"] is not None:
@@ -115,4 +115,4 @@ def verdict(document: Mapping[str, Any], check: CheckFlags | None) -> int:
 
 
 def _exit_of_stop(document: Mapping[str, Any]) -> int:
-    return EXIT_OF_STOP.get(document["stopped"], 1)  # a report on disk may say anything
+    return EXIT_OF_STOP.get(document["stopped"], 1)  # a report on disk may hold any value

@@ -32,7 +32,7 @@ def show(evaluation: str, workspace: Path, html: Path | None, check_flags: Check
       goalwright eval show last --html report.html
       goalwright eval show last --check --no-worse
 
-    Exit status: as `goalwright eval` for --check, also if the evaluation was stopped; 0 without it.
+    Exit status: 0; with --check, see `goalwright eval run --help`.
     """
     from goalwright.evaluation import store
     from goalwright.interfaces.cli.commands.evaluations import execution

@@ -74,12 +74,12 @@ def run(
     Examples:
       goalwright eval cases.jsonl
       goalwright eval cases.jsonl --variant 'without=--without pdf-forms' --variant 'with=--skill pdf-forms'
-      goalwright eval cases.jsonl --variant 'a=--model openai/gpt-6.1-sol' --variant 'b=--model anthropic/claude-sonnet-5-5' --judge anthropic/claude-sonnet-5-5
+      goalwright eval cases.jsonl --variant 'a=--model openai/gpt-6.1-sol' --variant 'b=--model openai/gpt-6-luna'
       goalwright eval cases.jsonl --check --min-pass .8
       goalwright eval cases.jsonl --resume
       jq -c 'select(.tags[]? == "short")' cases.jsonl | goalwright eval -
 
-    Exit status: 0 evaluated, whatever the scores; 1 a bound of --check is missed; 2 wrong usage or input; 4 no model
+    Exit status: 0 evaluated, with any scores; 1 a bound of --check is missed; 2 wrong usage or input; 4 no model
     or key; 5 stopped by a budget; 130 interrupted.
     """
     from goalwright.batch.batch_settings import batch_settings
@@ -117,9 +117,9 @@ def _parsed(flags: SettingFlags, skills: tuple[str, ...]) -> tuple[SettingFlags,
     return flags, skills
 
 
-def read_variants(given: Sequence[str], where: Paths, base: SettingFlags) -> list[Variant]:
-    """The variants of the command line; raises if one is not NAME=FLAGS, or has a flag that a variant cannot have."""
-    return [_variant(text, where, base) for text in given]
+def read_variants(texts: Sequence[str], where: Paths, base: SettingFlags) -> list[Variant]:
+    """Parse the variants; raises if one is not NAME=FLAGS, or has a flag that variants cannot have."""
+    return [_variant(text, where, base) for text in texts]
 
 
 def _variant(text: str, where: Paths, base: SettingFlags) -> Variant:
@@ -137,13 +137,13 @@ def _variant(text: str, where: Paths, base: SettingFlags) -> Variant:
     except click.ClickException as error:
         raise InputError(
             f"--variant {name}: {error.format_message()}",
-            hint="flags are those of `goalwright run`: --model, --skill, --without, --skills-dir, --seed-dir, -c KEY=VALUE",
+            hint="use flags of `goalwright run`: --model, --skill, --without, --skills-dir, --seed-dir, -c KEY=VALUE",
         ) from error
     return Variant(name.strip(), _settings(flags, where, base), skills, words.strip())
 
 
 def _settings(flags: SettingFlags, where: Paths, base: SettingFlags) -> dict[str, Any]:
-    """The settings that a variant changes, with their values."""
+    """Return the settings that a variant changes, with their values."""
     both = SettingFlags(**{field.name: _joined(base, flags, field.name) for field in fields(SettingFlags)})
     resolved = configuration.settings(where, both, quiet=True).settings
     return {name: getattr(resolved, name) for name in flags.given()}

@@ -1,4 +1,4 @@
-"""`goalwright mcp login` and `goalwright mcp logout`: what is kept of logins at MCP servers."""
+"""`goalwright mcp login` and `goalwright mcp logout`."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ PATIENCE = 600.0
 def login(name: str, workspace: Path, mode: OutputMode, *, no_browser: bool, timeout: float) -> int:
     """Log in to a server in your browser.
 
-    The tokens are kept in your data folder, in a file that only you can read. They are sent to that server alone.
+    The tokens are stored in your data folder, in a file that only you can read, and sent to that server only.
 
     \b
     Examples:
@@ -83,13 +83,13 @@ def logout(name: str, workspace: Path, mode: OutputMode) -> int:
     if mode.as_json:
         output.print_json({"name": state.entry.name, "login": "none"})
     elif not mode.quiet:
-        said = "Forgot the login at" if had else "There was no login at"
-        output.say(f"{said} the MCP server {state.entry.name!r}.")
+        message = "Forgot the login to" if had else "There was no login to"
+        output.say(f"{message} the MCP server {state.entry.name!r}.")
     return 0
 
 
 def log_in(servers: McpServers, name: str, *, browser: bool = True, seconds: float = PATIENCE) -> None:
-    """Log in at a server, telling the person what to open; raises McpFault if it fails."""
+    """Log in to a server, printing the address to open; raises McpFault if it fails."""
     from goalwright_skills.mcp.server_state import named
 
     async def opened(url: str) -> None:
@@ -98,4 +98,4 @@ def log_in(servers: McpServers, name: str, *, browser: bool = True, seconds: flo
 
     entry = named(servers.states()[0], [name])[0].entry
     done = servers.log_in(entry, opened, seconds)
-    output.say(f"Logged in at the MCP server {name!r}." if done else f"The MCP server {name!r} wants no login.")
+    output.say(f"Logged in to the MCP server {name!r}." if done else f"The MCP server {name!r} needs no login.")

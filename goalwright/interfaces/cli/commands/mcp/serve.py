@@ -1,4 +1,4 @@
-"""`goalwright mcp serve`: goalwright as a server for other agents."""
+"""`goalwright mcp serve`: serve other agents."""
 
 from __future__ import annotations
 
@@ -28,24 +28,27 @@ _PORT = 8725
 @options.strict_skills
 @options.powers
 @click.option("--allow-approvals", is_flag=True, help="Let clients approve calls and tasks, not only answer questions.")
-@click.option("--http", is_flag=True, help="Serve streamable HTTP on 127.0.0.1, with a token, not standard streams.")
+@click.option(
+    "--http", is_flag=True, help="Serve streamable HTTP on 127.0.0.1 with a token, instead of stdin and stdout."
+)
 @click.option(
     "--port",
     type=click.IntRange(0, 65_535),
     default=None,
     metavar="N",
-    help="The port for --http (default: 8725; 0 takes any).",
+    help="Port for --http (default: 8725; 0: any free port).",
 )
 @options.journal
 @options.workspace
 def serve(workspace: Path, flags: SettingFlags, *, allow_approvals: bool, http: bool, port: int | None) -> int:
     """Serve this workspace to other agents, as an MCP server.
 
-    With --http, it prints its address and its token instead; clients send the header `Authorization: Bearer TOKEN`.
+    The server uses stdin and stdout. With --http, it prints an address and a token; clients send the header
+    `Authorization: Bearer TOKEN`.
 
-    Clients start goals and ask for their runs (run_goal, get_run, answer_run, plan_goal, list_skills, list_runs). A run
-    continues when its client stops waiting. What needs your approval waits for you: `goalwright approvals`. Nothing becomes
-    trusted here: trust the workspace's tools first, with `goalwright run --trust` or `goalwright mcp check --trust`.
+    Clients run goals and read the results (run_goal, get_run, answer_run, plan_goal, list_skills, list_runs). A run
+    continues if its client stops waiting. Approvals wait for you: see `goalwright approvals`. This command trusts
+    nothing: trust the workspace's tools first, with `goalwright run --trust` or `goalwright mcp check --trust`.
 
     \b
     Examples:
@@ -61,7 +64,7 @@ def serve(workspace: Path, flags: SettingFlags, *, allow_approvals: bool, http: 
     where = configuration.paths(workspace)
     settings = configuration.settings(where, flags).settings
     if port is not None and not http:
-        raise InputError("--port is for --http", hint="goalwright mcp serve --http --port N")
+        raise InputError("--port needs --http", hint="goalwright mcp serve --http --port N")
     if http:
         return _serve_http(Goalwright(where.workspace, settings), port, allow_approvals=allow_approvals)
     if sys.stdin.isatty():
@@ -73,7 +76,7 @@ def serve(workspace: Path, flags: SettingFlags, *, allow_approvals: bool, http: 
 
 
 def _serve_http(goalwright: Any, port: int | None, *, allow_approvals: bool) -> int:
-    """Serve on loopback, with the rules of `goalwright serve`: its token, Host and Origin."""
+    """Serve on loopback; the token, Host and Origin are checked as in `goalwright serve`."""
     import secrets
 
     from goalwright.interfaces.mcp.serve import serve_http
@@ -97,5 +100,5 @@ async def _serve(serving: Any) -> list[str]:
     interrupted: list[str] = await serving
     for run_id in interrupted:
         output.say(f"Interrupted: {run_id}. Resume with: {output.program()} resume {run_id}")
-    execution.exit_now(130 if interrupted else 0)  # a thread still reads standard input
+    execution.exit_now(130 if interrupted else 0)  # a thread still reads stdin
     return interrupted

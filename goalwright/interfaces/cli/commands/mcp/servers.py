@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 def list_servers(workspace: Path, mode: OutputMode) -> int:
     """List the MCP servers and their states, without starting them.
 
-    A server is active, untrusted, changed (its tools differ from those you trusted), disabled, broken or waits for a
-    login.
+    The states: active, untrusted, changed (the tools differ from the trusted ones), disabled, broken, and login (the
+    server needs one).
 
     \b
     Examples:
@@ -47,14 +47,15 @@ _OFF = ("disabled",)
 def check(names: tuple[str, ...], workspace: Path, mode: OutputMode, *, trust: bool) -> int:
     """Connect to trusted servers and list their tools.
 
-    On a terminal you are asked about servers and tools that you have not trusted yet.
+    Names limit this to some servers. At a terminal, you are asked whether to trust new servers and tools; untrusted
+    servers are not started.
 
     \b
     Examples:
       goalwright mcp check
       goalwright mcp check github --trust
 
-    Exit status: 0 all are in order, 1 a server is broken or not trusted, 2 there is no server of that name.
+    Exit status: 0 all servers work, 1 a server is broken or not trusted, 2 there is no server of that name.
     """
     return _ask_servers(names, workspace, mode, trust=trust)
 
@@ -66,14 +67,14 @@ def check(names: tuple[str, ...], workspace: Path, mode: OutputMode, *, trust: b
 def refresh(names: tuple[str, ...], workspace: Path, mode: OutputMode, *, trust: bool) -> int:
     """Ask trusted servers for their tools again.
 
-    Lists of tools are kept for a day. Tools that have changed are not offered before you trust them.
+    The lists are cached for a day. Names limit this to some servers. Changed tools are not used until you trust them.
 
     \b
     Examples:
       goalwright mcp refresh
       goalwright mcp refresh github --trust
 
-    Exit status: 0 all are in order, 1 a server is broken or not trusted, 2 there is no server of that name.
+    Exit status: 0 all servers work, 1 a server is broken or not trusted, 2 there is no server of that name.
     """
     return _ask_servers(names, workspace, mode, trust=trust)
 
@@ -85,9 +86,9 @@ def _ask_servers(names: tuple[str, ...], workspace: Path, mode: OutputMode, *, t
     tools = open_tools(workspace)
     servers = tools.mcp
     try:
-        found, warnings = servers.states()
+        configured, warnings = servers.states()
         with servers.held():
-            for state in named(found, names):
+            for state in named(configured, names):
                 servers.refresh(state.entry)
             trust_prompt.trust_mcp(tools, trust=trust, quiet=mode.quiet or mode.as_json)
             states = named(servers.checked()[0], names)
@@ -102,9 +103,8 @@ def _ask_servers(names: tuple[str, ...], workspace: Path, mode: OutputMode, *, t
 def import_servers(workspace: Path, mode: OutputMode) -> int:
     """Copy the servers configured in Codex and VS Code.
 
-    They are read from ~/.codex/config.toml and .vscode/mcp.json.
-
-    Nothing is overwritten or started. Servers of the workspace are used once you trust them.
+    Servers in ~/.codex/config.toml are copied to your own mcp.json, servers in .vscode/mcp.json to the workspace's
+    .mcp.json. Nothing is overwritten or started. Servers of the workspace are used once you trust them.
 
     \b
     Examples:
@@ -130,13 +130,13 @@ def import_servers(workspace: Path, mode: OutputMode) -> int:
 
 _LOGINS = {
     "active": "logged in",
-    "expired": "its login has ended: log in again",
-    "needed": "it wants another login",
+    "expired": "the login has expired: log in again",
+    "needed": "another login is needed",
 }
 
 
 def open_tools(workspace: Path) -> WorkspaceTools:
-    """The tools of a workspace, of which these commands use only the MCP servers."""
+    """Return the tools of a workspace; these commands use only its MCP servers."""
     from goalwright.settings.settings import Settings
     from goalwright.workspace.skills import WorkspaceSkills
     from goalwright.workspace.tools import WorkspaceTools
@@ -146,19 +146,19 @@ def open_tools(workspace: Path) -> WorkspaceTools:
 
 
 def server_states(workspace: Path) -> list[ServerState]:
-    """How the configured servers stand; none is started."""
+    """Return the states of the configured servers, without starting them."""
     return open_tools(workspace).mcp.states()[0] if configuration.paths(workspace).has_mcp else []
 
 
 def show(states: Sequence[ServerState], warnings: Sequence[str], mode: OutputMode) -> None:
-    """Print the servers, and warnings about their files."""
+    """Print the servers, and warnings about their configuration files."""
     for warning in warnings if not mode.quiet else ():
         output.say_warning(warning)
     if mode.as_json:
         output.print_json([state.to_dict() for state in states])
         return
     if not states:
-        output.say("No MCP servers. Name them in .mcp.json, or copy them with `goalwright mcp import`.")
+        output.say("No MCP servers. Configure them in .mcp.json, or copy them with `goalwright mcp import`.")
     names = max((len(state.entry.name) for state in states), default=0)
     for state in states:
         tools = counted(len(state.tools), "tool") if state.tools else ""

@@ -1,1 +1,1 @@
-"""Commands that run a goal: `run`, `plan`, `resume` and `rerun`. Start reading at `run.py`."""
+"""Commands about runs: run, plan, chat, resume, rerun, replan, approvals and changes. Start with run.py."""

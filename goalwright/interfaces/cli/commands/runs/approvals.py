@@ -1,4 +1,4 @@
-"""`goalwright approvals`: list what runs wait for."""
+"""`goalwright approvals`: list the requests that runs wait for."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def approvals(run: str | None, workspace: Path, flags: SettingFlags, mode: Outpu
     """List the approvals and answers that runs wait for.
 
     RUN is a run's id, a prefix of it, or `last`; without it, all runs of the workspace are listed. Answer with
-    `goalwright resume RUN` and --approve ID, --deny ID=NOTE, --edit ID=FILE or --answer ID=TEXT. Any unique prefix of an id
-    will do.
+    `goalwright resume RUN` and --approve ID, --deny ID=NOTE, --edit ID=FILE or --answer ID=TEXT; a unique prefix of an
+    id is enough.
 
     \b
     Examples:
@@ -45,7 +45,7 @@ def approvals(run: str | None, workspace: Path, flags: SettingFlags, mode: Outpu
         output.print_json([opened.to_dict() for opened in requests])
         return 0
     if not requests and not mode.quiet:
-        output.say("Nothing is waiting for an answer.")
+        output.say("No run is waiting for an answer.")
     max_width = width.of(sys.stdout)
     for run_id, group in groupby(requests, key=lambda opened: opened.run.run_id):
         waiting = list(group)

@@ -44,7 +44,7 @@ def changes(run: str, workspace: Path, flags: SettingFlags, mode: OutputMode, *,
     where, settings = configuration.journal_settings(workspace, flags)
     with closing(records.recorded_runs(where, settings)) as store:
         run_id = store.find(run).run_id
-        left = run_changes.changes_of(where, run_id).undo() if undo else []
+        skipped = run_changes.changes_of(where, run_id).undo() if undo else []
         changed = run_changes.read(store, run_id, where)
     if mode.as_json:
         output.print_json(changed.to_dict())
@@ -52,16 +52,15 @@ def changes(run: str, workspace: Path, flags: SettingFlags, mode: OutputMode, *,
         output.print_result(changed.patch)
     if not mode.quiet:
         for file in changed.files:
-            output.say(f"{file.state:9} {_told(file)}")
+            output.say(f"{file.state:9} {_described(file)}")
         if not changed.files:
             output.say(f"Run {run_id} changed nothing in the workspace.")
-    if left:
-        output.say_warning(f"{counted(len(left), 'file')} changed since then and left alone: {', '.join(left)}")
-    return 1 if left else 0
+    if skipped:
+        output.say_warning(f"{counted(len(skipped), 'file')} changed since then and left alone: {', '.join(skipped)}")
+    return 1 if skipped else 0
 
 
-def _told(file: ChangedFile) -> str:
-    """A file, and what was done with it other than writing."""
+def _described(file: ChangedFile) -> str:
     match file.action:
         case "move":
             return f"{file.path} → {file.to}"

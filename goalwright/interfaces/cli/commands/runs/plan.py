@@ -44,10 +44,10 @@ if TYPE_CHECKING:
     "--format",
     "form",
     type=click.Choice(["yaml", "json", "graph", "mermaid", "dot", "svg"]),
-    help="Format of the plan: yaml or json to edit, the others to look at (default: by the suffix of -o, else yaml).",
+    help="Format of the plan (default: by the suffix of -o, else yaml).",
 )
 @options.journal
-@options.output_file("Write the plan to this file; its suffix chooses the format: .json, .mmd, .dot, .svg.")
+@options.output_file("Write the plan to this file, in the format of its suffix: .yaml, .json, .mmd, .dot, .svg.")
 @options.common
 def plan(
     goal: str | None,
@@ -75,8 +75,8 @@ def plan(
       goalwright plan --of last -o plan.yaml                # edit it, then:
       goalwright resume last --plan plan.yaml
 
-    If the goal cannot be understood, asks at a terminal; elsewhere prints the question and the command that answers
-    it, and leaves FILE as it is.
+    If the goal is unclear, goalwright asks at a terminal; elsewhere it prints the question and the command that answers
+    it, and does not write the file.
 
     Exit status: 0 done; 1 no valid plan; 2 wrong usage or input; 4 no model or key; 5 stopped by a budget or limit;
     6 a question needs your answer; 130 interrupted.
@@ -105,7 +105,9 @@ def plan(
     goalwright.workspace.check(full_goal.skills)
     warm_up.check_keys(settings)
     if not (model_download.is_missing(goalwright.models.names) and asyncio.run(goalwright.preview(full_goal)).rule):
-        model_download.offer(goalwright.models.names, yes=yes, quiet=mode.quiet)  # what a rule plans needs no model
+        model_download.offer(
+            goalwright.models.names, yes=yes, quiet=mode.quiet
+        )  # goals planned by a rule need no model
     with execution.exiting(partial(_interrupted, mode)):
         made = asyncio.run(_make_plan(goalwright, full_goal, mode))
     if not made.tasks:
@@ -125,10 +127,10 @@ def plan(
 
 
 def _answering_command() -> str:
-    """The same command with an answer; what follows `--` is the goal."""
-    given = given_arguments(["plan", "GOAL"])
-    end = given.index("--") if "--" in given else len(given)
-    return shlex.join([output.program(), *given[:end], "--answer", "TEXT", *given[end:]])
+    """Return the current command with --answer, in front of a goal that follows `--`."""
+    arguments = given_arguments(["plan", "GOAL"])
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    return shlex.join([output.program(), *arguments[:end], "--answer", "TEXT", *arguments[end:]])
 
 
 def _write_plan_of(
@@ -150,7 +152,7 @@ def _write_plan_of(
 
 
 async def _answer_to(made: Plan, mode: OutputMode, view: ProgressView) -> str | None:
-    """The question in a plan's place with what a person answers; None if there is none, or nobody answers it."""
+    """Ask the question that came instead of a plan; returns it with the answer, or None."""
     from goalwright.interfaces.cli.dialogs import terminal
     from goalwright.interfaces.cli.dialogs.terminal import typed_answer
 
@@ -163,7 +165,7 @@ async def _answer_to(made: Plan, mode: OutputMode, view: ProgressView) -> str | 
 
 
 async def _make_plan(goalwright: Goalwright, goal: Goal, mode: OutputMode) -> Plan:
-    """Make the plan, with progress, within the time limit; a question in its place is asked at the terminal."""
+    """Make the plan within the time limit, with progress; questions are asked at the terminal."""
     from goalwright.interfaces.cli.view.progress import progress
     from goalwright.settings.default_model import LOCAL_NOTICE, is_local
 
@@ -185,15 +187,15 @@ async def _make_plan(goalwright: Goalwright, goal: Goal, mode: OutputMode) -> Pl
 
 
 def _interrupted(mode: OutputMode) -> None:
-    what = "Interrupted. An unfinished plan is not kept."
-    output.say(what)
+    message = "Interrupted. An unfinished plan is not kept."
+    output.say(message)
     if mode.as_json:
-        output.print_json({"error": {"code": "INTERRUPTED", "message": what, "hint": "make the plan again"}})
+        output.print_json({"error": {"code": "INTERRUPTED", "message": message, "hint": "make the plan again"}})
     execution.exit_now(130)
 
 
 def _plan_of(workspace: Path, run: str, flags: SettingFlags) -> tuple[Plan, str, str]:
-    """The plan of a run as it was last, the run's goal, and what a person should know who edits it."""
+    """Return the latest plan of a run, the run's goal, and comments for the editor."""
     from goalwright.runs.runtime import Goalwright
     from goalwright.runs.stored import records
 
@@ -216,7 +218,7 @@ def _plan_of(workspace: Path, run: str, flags: SettingFlags) -> tuple[Plan, str,
 
 
 def _continue_command(run_id: str, target: Path | None = None) -> str:
-    """The command that continues a run with an edited plan."""
+    """Return the command that continues a run with an edited plan."""
     return shlex.join([output.program(), "resume", run_id, "--plan", str(target) if target is not None else "FILE"])
 
 
@@ -224,12 +226,12 @@ _SUFFIXES = {".json": "json", ".mmd": "mermaid", ".mermaid": "mermaid", ".dot": 
 
 
 def _format_of(target: Path | None) -> str:
-    """The format of a file, by its suffix."""
+    """Return the format of a file, by its suffix."""
     return _SUFFIXES.get(target.suffix.lower(), "yaml") if target is not None else "yaml"
 
 
 def _text_of(made: Plan, form: str, goal: str = "") -> str:
-    """The plan in a form; a question has no graph, so it is printed as YAML."""
+    """Return the plan in a format; a question has no graph, so it is printed as YAML."""
     from goalwright.interfaces.cli.view import plan_graph
     from goalwright.runs.plans import plan_file
     from goalwright.traces.drawing.forms import FORMS
@@ -240,7 +242,7 @@ def _text_of(made: Plan, form: str, goal: str = "") -> str:
 
 
 def _write(text: str, target: Path, mode: OutputMode, form: str, command: str = "goalwright run --plan") -> bool:
-    """Write the plan and return whether that worked; if not, it is printed, because it was paid for."""
+    """Write the plan; returns False if that fails, so that the paid plan is printed instead."""
     try:
         whole_file.write(target, text)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""`goalwright replan`: have a model change the plan of a run, and continue it."""
+"""`goalwright replan`: let a model change the plan of a run, and continue it."""
 
 from __future__ import annotations
 
@@ -41,19 +41,18 @@ def replan(
 ) -> int:
     """Change a run's plan as you ask, then continue the run.
 
-    RUN is a run's id, a prefix of it, or `last`; it must not be running. WHAT says what to change (`-` reads it from
-    stdin). A model adds, drops and rewires tasks; those that have begun stay as they are, and finished ones are not
-    paid for again.
+    RUN is a run's id, a prefix of it, or `last`; it must not be running. WHAT describes the change (`-`: stdin). A
+    model adds, drops and rewires tasks; started tasks stay as they are, and finished ones are not paid for again.
 
     \b
     Examples:
       goalwright replan last "Leave out the comparison with 2019"
-      goalwright replan 20261115T0213 "Take the numbers from data/pay.csv instead of the web page"
+      goalwright replan 20261115T0213 "Use the numbers in data/pay.csv instead of the web page"
       goalwright replan last - < request.txt
 
-    To change the plan by hand instead: `goalwright plan --of RUN -o plan.yaml`, then `goalwright resume RUN --plan plan.yaml`.
+    To edit the plan yourself: `goalwright plan --of RUN -o plan.yaml`, then `goalwright resume RUN --plan plan.yaml`.
 
-    Exit status: see `goalwright run --help`; 1 also if the plan could not be changed, 6 if the run still waits for an answer.
+    Exit status: see `goalwright run --help`; also 1 if the plan could not be changed.
     """
     if target is not None:
         target.check()

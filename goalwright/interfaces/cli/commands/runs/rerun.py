@@ -29,7 +29,7 @@ _FORMS = {"--use": ("NAME=PATH", "code-review=drafts/code-review"), "--input": (
 @click.command(cls=SectionedCommand)
 @click.argument("run")
 @click.option(
-    "--from", "begin", multiple=True, metavar="TASK", help="Run this task and all that depend on it (repeatable)."
+    "--from", "begin", multiple=True, metavar="TASK", help="Run this task and its dependents again (repeatable)."
 )
 @click.option(
     "--use", "use", multiple=True, metavar="NAME=PATH", help="Use the skill at PATH instead of NAME (repeatable)."
@@ -41,7 +41,7 @@ _FORMS = {"--use": ("NAME=PATH", "code-review=drafts/code-review"), "--input": (
     metavar="TASK=FILE",
     help="Use FILE (`-`: stdin) as the output of TASK (repeatable).",
 )
-@click.option("--dry-run", is_flag=True, help="Show what would be reused and what would run, without calling a model.")
+@click.option("--dry-run", is_flag=True, help="Show which results would be reused, without calling a model.")
 @options.powers
 @result_target.output_option
 @options.trust
@@ -65,8 +65,8 @@ def rerun(
 ) -> int:
     """Run part of an earlier run again, as a new run.
 
-    The tasks named with --from, all that depend on them and all without a result run again, with another model or
-    skill if you like; the results of the other tasks of RUN are reused.
+    The tasks named with --from, their dependents and all tasks without a result run again; the other results of RUN are
+    reused. Try another model or skill with --model and --use.
 
     \b
     Examples:
@@ -83,7 +83,7 @@ def rerun(
     outputs = {task: _read(path, task) for task, path in _pairs("--input", inputs).items()}
     if not begin and not outputs:
         hint = "name one with --from, or give its output with --input; `goalwright trace show` lists the tasks"
-        raise InputError("no task to start from was given", hint=hint)
+        raise InputError("no task was named", hint=hint)
     if target is not None:
         target.check()
     goalwright, parent = open_recorded(run, workspace, flags, mode, trust=trust, use=substitutes, calls=not dry_run)

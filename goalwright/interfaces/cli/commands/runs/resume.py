@@ -57,12 +57,12 @@ def resume(
 ) -> int:
     """Resume a run, or answer what it waits for.
 
-    A run that was interrupted, stopped or failed continues where it ended, one that waits continues with your answers.
-    RUN is a run's id, a prefix of it, or `last` (the default). Finished tasks are not run again and finished calls
-    are not paid for again. The run keeps its own settings, except those given here. Tasks that failed are tried
-    again; then a model may change the plan, as often as --max-replans allows in all. An ID is that of a request that
-    the run waits for, or any unique prefix of it; `goalwright approvals` lists them. `--answer TEXT` is enough if only one
-    question waits.
+    An interrupted, stopped or failed run continues where it ended, a waiting run with your answers. RUN is a run's id,
+    a prefix of it, or `last` (the default). Finished tasks do not run again, and finished calls are not paid for again.
+    The run keeps its settings, except those given here. Failed tasks are retried; then a model may change the plan.
+
+    `goalwright approvals` lists the requests that the run waits for; ID is the id of one, or a unique prefix of it.
+    `--answer TEXT` is enough if only one question waits.
 
     \b
     Examples:
@@ -95,7 +95,7 @@ def resume(
 async def _resume(
     resume: RunFunction, run_id: str, mode: OutputMode, *, record: Record, stop: Stop, approve: Approve | None
 ) -> Result:
-    """Resume a run; say so if it was already done, or its answer would look new."""
+    """Resume a run; reports if it was already done, because its answer would look new."""
     from goalwright_planner.events import Event, RunResumed
 
     resumed = False

@@ -63,8 +63,7 @@ def run(
 ) -> int:
     """Plan and run a goal, then print the answer.
 
-    Selects the skills that fit GOAL, plans a task graph, runs the tasks in parallel and writes the answer. `-` reads
-    the goal from stdin.
+    Selects the skills that fit GOAL (`-`: stdin), plans a task graph, runs the tasks in parallel and writes the answer.
 
     \b
     Examples:
@@ -75,16 +74,16 @@ def run(
       goalwright run --dry-run "Review the code in src/"
       goalwright run --review "Compare three caches"
       goalwright run --after last "Now shorten it to a page"
-      goalwright run --plan plan.yaml --cache 7
+      goalwright run --plan plan.yaml
       goalwright run --recipe weekly-report team=design file=log.md
-      goalwright run --without hn-analysis -c max_tasks=5 "Compare three caches"
+      goalwright run --without hn-analysis -c max_concurrency=4 "Compare three caches"
       echo "Summarise the news" | goalwright run --json -
 
-    On a terminal, goalwright asks for approvals and answers at once; elsewhere the run waits, and `goalwright approvals` lists what
-    it is waiting for.
+    At a terminal, goalwright asks for approvals and answers. Elsewhere the run waits, and `goalwright approvals` lists
+    the requests. Every other setting can be changed with -c; docs/configuration.md lists them.
 
-    Exit status: 0 done; 1 failed, or done in part; 2 wrong usage or input; 4 no model or key; 5 stopped by a budget or
-    limit; 6 waiting for your answer; 130 interrupted.
+    Exit status: 0 done; 1 failed in whole or in part; 2 wrong usage or input; 4 no model or key; 5 stopped by a budget
+    or limit; 6 waiting for your answer; 130 interrupted.
     """
     from goalwright.interfaces.cli import model_download, warm_up
     from goalwright.interfaces.cli.dialogs import first_model, plan_review, trust_prompt
@@ -103,7 +102,7 @@ def run(
         yes = first_model.offer(resolved.settings, mode, yes=yes)
     open_model = None if dry_run else warm_up.begin(resolved.settings, where)
     goalwright = Goalwright(workspace, resolved.settings, open_model=open_model)
-    if not dry_run:  # before a plan is read: it may name their tools
+    if not dry_run:  # before a plan is read, which may name their tools
         trust_prompt.trust_mcp(goalwright.workspace.tools, trust=trust, quiet=mode.quiet, warn=plan_file is not None)
     if trust:
         recipe_trust.trust_all(goalwright.recipes)
@@ -136,7 +135,7 @@ def run(
 
 
 def show_preview(goalwright: Goalwright, goal: Goal, mode: OutputMode, *, indent: int | None = 2) -> int:
-    """Print what a run of the goal would begin with; returns the exit status. `indent` is that of its JSON."""
+    """Print the skills, the prompt or plan and an estimate; returns the exit status."""
     from goalwright.workspace.planned_selection import planned_skills
     from goalwright_planner.reading.plan_answer import summary
 
@@ -165,7 +164,7 @@ def show_preview(goalwright: Goalwright, goal: Goal, mode: OutputMode, *, indent
 
 
 def _planning_cost(goalwright: Goalwright, tokens: int) -> str:
-    """What the planning prompt costs; empty if there is no price for the model."""
+    """Return the cost of the planning prompt; empty if the model has no price."""
     from goalwright.models.litellm.prices import PriceList
     from goalwright.settings.default_model import is_local
 
@@ -177,7 +176,7 @@ def _planning_cost(goalwright: Goalwright, tokens: int) -> str:
 def _preview_plan(
     goal: Goal, plan: Plan, skills: list[dict[str, Any]], calls: str, mode: OutputMode, indent: int | None
 ) -> int:
-    """Show a given plan and the skills that it names: no planning prompt is sent."""
+    """Print a given plan and its skills; no planning prompt is sent."""
     from goalwright.runs.plans import plan_file
 
     if mode.as_json:

@@ -1,1 +1,1 @@
-"""Commands that prepare a machine or a workspace: `models`, `init`, `doctor` and `completion`."""
+"""Commands for the machine and the workspace: models, keys, init, doctor, serve and acp."""

@@ -1,4 +1,4 @@
-"""`goalwright doctor`: check what goalwright needs to run."""
+"""`goalwright doctor`: check the machine and the workspace."""
 
 from __future__ import annotations
 
@@ -27,19 +27,21 @@ _MARKS = {True: "ok", False: "!!", None: "--"}
 
 @click.command()
 @options.checked_model
-@click.option("--engine", type=click.Choice(["ray"]), help="Check also what `goalwright batch --engine ray` needs.")
+@click.option(
+    "--engine", type=click.Choice(["ray"]), help="Also check the requirements of `goalwright batch --engine ray`."
+)
 @options.journal
 @options.common
 def doctor(workspace: Path, engine: str | None, flags: SettingFlags, mode: OutputMode) -> int:
     """Check models, keys, settings, skills and the sandbox.
 
-    Says what is missing and how to fix it. No model is called and nothing is changed.
+    Reports missing requirements and how to fix them. No model is called and nothing is changed.
 
     \b
     Examples:
       goalwright doctor
       goalwright doctor --model anthropic/claude-sonnet-5-5    # is its key set?
-      goalwright doctor --engine ray                           # can batches run in workers, or on a cluster?
+      goalwright doctor --engine ray                           # can batches run on Ray?
 
     Exit status: 0 ready to run a goal, 4 something required is missing.
     """
@@ -55,7 +57,7 @@ def doctor(workspace: Path, engine: str | None, flags: SettingFlags, mode: Outpu
     except SetupError as error:
         results.append(checks.settings_fault(error))
         resolved = resolve_without_files(flags.given(), os.environ)
-    with suppress(SetupError):  # the check of the keys tells it
+    with suppress(SetupError):  # the check of the keys reports it
         stored_keys.load(os.environ)
     results += checks.run_checks(where, resolved, Workspace(where, resolved.settings), os.environ)
     if engine is not None:

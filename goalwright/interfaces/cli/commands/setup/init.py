@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 
 
 _HEAD = """# Settings for goalwright in this folder. Every line is optional and shows the default, or an example.
-# Flags override environment variables (GOALWRIGHT_…), which override this file, which overrides ~/.config/goalwright/config.toml.
+# Flags override environment variables (GOALWRIGHT_…), these override this file, and this file overrides
+# ~/.config/goalwright/config.toml.
 """
-_EXAMPLE = "Say in one sentence what the skill does, and when to use it: for weekly status mails to the team."
+_EXAMPLE = "Describe in one sentence what the skill does and when to use it: for weekly status mails to the team."
 
 
 @click.command()
@@ -57,16 +58,18 @@ def init(skill: str | None, workspace: Path, mode: OutputMode) -> int:
 
 
 def template() -> str:
-    """The text of goalwright.toml: every setting with its explanation, commented out."""
+    """Return a goalwright.toml with every setting explained and commented out."""
     from dataclasses import fields
 
     from goalwright.settings import skill_lists
     from goalwright.settings.settings import FLAGS_ONLY, Settings
 
     roles = ("decomposer", "task", "synthesis", "checker", "judge")
-    known = (setting for setting in fields(Settings) if not setting.metadata["own"])  # the others count nowhere here
+    shared = (
+        setting for setting in fields(Settings) if not setting.metadata["own"]
+    )  # a workspace cannot set the others
     elsewhere = {*roles, "models", *skill_lists.LISTS, *FLAGS_ONLY}
-    settings = [setting for setting in known if setting.name not in elsewhere]
+    settings = [setting for setting in shared if setting.name not in elsewhere]
     guarded = "; ignored here until you trust this workspace (goalwright run --trust)"
     lines = [
         f"# {setting.metadata['help']}{guarded if setting.metadata['guarded'] else ''}\n"
@@ -74,7 +77,7 @@ def template() -> str:
         for setting in settings
     ]
     models = "".join(f'# {role} = "openai/gpt-6.1-sol"\n' for role in roles)
-    named = '# Any other name is one that a task of a plan may choose.\n# fast = "openai/gpt-6-luna"\n'
+    named = '# Tasks of a plan may choose models by other names.\n# fast = "openai/gpt-6-luna"\n'
     lists = "".join(
         f"# {setting.name.removeprefix(skill_lists.PREFIX)} = []  # {setting.metadata['help']}"
         f"{guarded if setting.name == skill_lists.REQUIRE else ''}\n"
@@ -86,7 +89,13 @@ def template() -> str:
 
 
 def _toml(name: str, default: Any) -> str:
-    samples = {"model": '"openai/gpt-6.1-sol"', "max_cost": "1.00", "max_tokens": "100000", "timeout": "600", "cache": "7"}
+    samples = {
+        "model": '"openai/gpt-6.1-sol"',
+        "max_cost": "1.00",
+        "max_tokens": "100000",
+        "timeout": "600",
+        "cache": "7",
+    }
     if default is None:
         return samples.get(name, '"…"')
     if isinstance(default, bool):

@@ -1,4 +1,4 @@
-"""`goalwright keys`: keep providers' API keys."""
+"""`goalwright keys`: store providers' API keys."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 def keys() -> None:
     """Store providers' API keys, so that they need not be in the environment.
 
-    They are kept in the system's keyring if there is one (macOS, or Linux with secret-tool), else in a file that only
-    you can read. A key in the environment is used before a kept one.
+    Keys are stored in the system's keyring (macOS, or Linux with secret-tool), else in a file that only you can read. A
+    key in the environment takes precedence.
 
     \b
     Examples:
@@ -37,38 +37,38 @@ def keys() -> None:
 @click.argument("rest", nargs=-1, metavar="")
 @options.printing
 def set_key(provider: str, rest: tuple[str, ...], mode: OutputMode) -> int:
-    """Keep the key of PROVIDER in place of an earlier one.
+    """Store the key of PROVIDER.
 
-    Asks for the key, or reads it from stdin. It is never an argument, which others on this machine could see and which
-    would stay in the history of your shell.
+    Asks for the key, or reads it from stdin. It is never an argument: other users could see it, and it would stay in
+    your shell's history.
 
     \b
     Examples:
       goalwright keys set openai
       pass show openai | goalwright keys set openai
 
-    Exit status: 0 done, 2 an unknown provider, or what was given is not a key.
+    Exit status: 0 done, 2 unknown provider or invalid key.
     """
     from goalwright.models.litellm.stored_keys import KeyStore, checked_provider
 
-    known = checked_provider(provider)
+    name = checked_provider(provider)
     if rest:
         raise InputError(
-            "a key is not taken from the command line, where others can see it",
-            hint=f"run `goalwright keys set {known}`, and paste it when asked; the one given here may be in your shell's "
-            "history: have it replaced",
+            "a key on the command line is visible to other users",
+            hint=f"run `goalwright keys set {name}` and paste the key when asked; replace the key given here, which may be "
+            "in your shell's history",
         )
-    place = KeyStore.of(os.environ).set(known, given_key(known))
-    say_kept(known, place, quiet=mode.quiet)
+    place = KeyStore.of(os.environ).set(name, given_key(name))
+    say_kept(name, place, quiet=mode.quiet)
     if mode.as_json:
-        output.print_json({"provider": known, "place": place})
+        output.print_json({"provider": name, "place": place})
     return 0
 
 
 @keys.command("list")
 @options.printing
 def list_keys(mode: OutputMode) -> int:
-    """List the providers that have a key, and where it is; keys themselves are never shown.
+    """List the providers that have a key, and where it is stored. Keys are never shown.
 
     \b
     Examples:
@@ -89,11 +89,11 @@ def list_keys(mode: OutputMode) -> int:
         return 0
     for row in rows:
         here = "in the environment" if row["in_environment"] else ""
-        also = f"kept in the {row['place']}" if row["place"] else ""
+        also = f"stored in the {row['place']}" if row["place"] else ""
         used = ", which is not used" if here and also else ""
         output.print_text(f"{row['provider']:<14} {'; '.join(filter(None, (here, also)))}{used}")
     if not rows and not mode.quiet:
-        output.say("No key is kept, and none is in the environment. Keep one with `goalwright keys set PROVIDER`.")
+        output.say("No key is stored or in the environment. Store one with `goalwright keys set PROVIDER`.")
     return 0
 
 
@@ -101,41 +101,41 @@ def list_keys(mode: OutputMode) -> int:
 @click.argument("provider")
 @options.printing
 def remove_key(provider: str, mode: OutputMode) -> int:
-    """Forget the kept key of PROVIDER.
+    """Remove the stored key of PROVIDER.
 
     \b
     Examples:
       goalwright keys remove openai
 
-    Exit status: 0 done, 2 no key of this provider is kept.
+    Exit status: 0 done, 2 no key of this provider is stored.
     """
     from goalwright.models.litellm.stored_keys import KeyStore, checked_provider
 
-    known = checked_provider(provider)
-    place = KeyStore.of(os.environ).remove(known)
+    name = checked_provider(provider)
+    place = KeyStore.of(os.environ).remove(name)
     if mode.as_json:
-        output.print_json({"provider": known, "place": place})
+        output.print_json({"provider": name, "place": place})
     elif not mode.quiet:
-        output.say(f"Removed the key of {known} from the {place}.")
+        output.say(f"Removed the key of {name} from the {place}.")
     return 0
 
 
 def given_key(provider: str) -> str:
-    """The key that the user types unseen, or that stdin holds."""
+    """Ask for the key without echo, or read it from stdin."""
     from goalwright.models.litellm.stored_keys import LONGEST_KEY
 
     if terminal.can_ask():
-        return str(click.prompt(f"API key of {provider} (it is not shown)", hide_input=True, err=True)).strip()
+        return str(click.prompt(f"API key of {provider} (not shown)", hide_input=True, err=True)).strip()
     return sys.stdin.read(LONGEST_KEY + 100).strip()
 
 
 def say_kept(provider: str, place: str, *, quiet: bool) -> None:
-    """Say where a key is now, and if another one is used instead."""
+    """Report where a key is stored, and if the environment has one that takes precedence."""
     from goalwright.models.litellm.stored_keys import KeyStore, is_set
 
     if quiet:
         return
     where = "the system's keyring" if place == "keyring" else f"{KeyStore.of(os.environ).path}, which only you can read"
-    output.say(f"The key of {provider} is kept in {where}.")
+    output.say(f"The key of {provider} is stored in {where}.")
     if is_set(provider, os.environ):
-        output.say_warning(f"the environment has a key of {provider} too, and that one is used")
+        output.say_warning(f"the environment has a key of {provider} too, which takes precedence")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def models() -> None:
     """List, download and remove local models.
 
-    They run on this machine with `--model local`. A download is verified by its SHA-256.
+    Local models run on this machine, with `--model local`. Downloads are verified by SHA-256.
 
     \b
     Examples:
@@ -32,7 +32,7 @@ def models() -> None:
 @models.command("list")
 @options.printing
 def list_models(mode: OutputMode) -> int:
-    """List the available and the installed models.
+    """List the available models, and whether they are installed.
 
     \b
     Examples:
@@ -63,9 +63,7 @@ def list_models(mode: OutputMode) -> int:
 )
 @options.printing
 def pull_model(name: str | None, origin: str | None, mode: OutputMode) -> int:
-    """Download a model (default: the one that `--model local` uses).
-
-    Resumes interrupted downloads.
+    """Download a model (default: the model of `--model local`), or resume its download.
 
     \b
     Examples:
@@ -91,7 +89,7 @@ def pull_model(name: str | None, origin: str | None, mode: OutputMode) -> int:
 @click.argument("name")
 @options.printing
 def remove_model(name: str, mode: OutputMode) -> int:
-    """Remove a model and its partial downloads; with the last one, also the program that runs models.
+    """Remove a model and its partial downloads, and with the last model the program that runs them.
 
     \b
     Examples:

@@ -31,11 +31,9 @@ if TYPE_CHECKING:
     "--port", type=click.IntRange(0, 65_535), default=8420, metavar="N", help="Port to serve on (default: 8420)."
 )
 @click.option("--host", default="127.0.0.1", metavar="ADDRESS", help="Address to serve on (default: 127.0.0.1).")
-@click.option(
-    "--allow-remote", is_flag=True, help="Allow a --host that other machines can reach; nothing is encrypted."
-)
+@click.option("--allow-remote", is_flag=True, help="Allow a --host that other machines can reach, without encryption.")
 @click.option("--no-open", is_flag=True, help="Do not open a browser.")
-@click.option("--read-only", is_flag=True, help="Show everything and change nothing.")
+@click.option("--read-only", is_flag=True, help="Allow no changes.")
 @options.write
 @options.workspace
 @options.journal
@@ -44,9 +42,9 @@ def serve(
 ) -> int:
     """Open this workspace in a browser.
 
-    Start goals, watch and steer the runs of any process, see why things happened, edit plans, manage skills. Prints an
-    address with a token, without which nothing is shown; if the port is taken, the next free one is used. Ctrl-C stops
-    it: its runs are interrupted and can be resumed. From another machine, use an SSH tunnel.
+    Start goals, watch and steer the runs of any process, inspect and edit plans, manage skills. Prints an address with
+    a token, which every request needs; if the port is taken, the next free one is used. Ctrl-C stops the server and
+    interrupts its runs, which can be resumed. From another machine, use an SSH tunnel.
 
     \b
     Examples:
@@ -62,17 +60,17 @@ def serve(
     from goalwright.interfaces.web.site import Site
 
     where = configuration.paths(workspace)
-    settings = configuration.settings(where, flags).settings  # what is wrong is said before anything is bound
+    settings = configuration.settings(where, flags).settings  # raises before a port is bound
     _check_journal(where, settings)
     site = Site(where.workspace, flags.given(), read_only=read_only)
     listening = bind(host, port, allow_remote=allow_remote)
     if allow_remote:
-        output.say_warning("nothing is encrypted: use it only in a network that you trust, or through an SSH tunnel")
+        output.say_warning("connections are not encrypted: use a network that you trust, or an SSH tunnel")
     server = WebServer(site, listening, partial(execution.exit_now, 130))
     _announce(where.workspace, server.address, open_page=not no_open)
     interrupted = asyncio.run(server.run_to_end())
     from goalwright.runs.stored import (
-        records,  # here: it takes long to import, and a first page is shown sooner without it
+        records,  # slow to import: the first page is shown sooner without it
     )
 
     for run_id in interrupted:
@@ -82,7 +80,7 @@ def serve(
 
 
 def _check_journal(where: Paths, settings: Settings) -> None:
-    """Raise if there is a journal that cannot be used; the first goal makes one where there is none."""
+    """Raise if the journal exists and cannot be used; the first goal creates a missing one."""
     from goalwright.settings import journal_place
     from goalwright_executor.stores.errors import UnknownRun
 
@@ -91,7 +89,7 @@ def _check_journal(where: Paths, settings: Settings) -> None:
 
 
 def _announce(workspace: Path, address: str, *, open_page: bool) -> None:
-    """Print the address, and open it where there is a browser with a screen."""
+    """Print the address, and open it in a browser if there is a screen."""
     output.say(f"Serving {workspace}. Press Ctrl-C to stop. Open:")
     output.print_text(address)
     sys.stdout.flush()
@@ -100,7 +98,7 @@ def _announce(workspace: Path, address: str, *, open_page: bool) -> None:
         import threading
         import webbrowser
 
-        # In a thread: some browsers take seconds to answer.
+        # In a thread, because some browsers take seconds to return.
         threading.Thread(target=webbrowser.open, args=(address,), name="browser", daemon=True).start()
 
 
@@ -112,9 +110,9 @@ def _announce(workspace: Path, address: str, *, open_page: bool) -> None:
 def acp(flags: SettingFlags) -> int:
     """Serve editors over the Agent Client Protocol.
 
-    Zed, JetBrains IDEs, Neovim and others start this command and name the folder to work in; docs/editors.md has their
-    settings. A session is a conversation in that folder's journal: it can be loaded again, and `goalwright trace` shows its
-    turns. Nothing becomes trusted here: trust the workspace's tools first, with `goalwright run --trust`.
+    Zed, JetBrains IDEs, Neovim and other editors start this command, with stdin and stdout, and name the folder to work
+    in; docs/editors.md has their settings. A session is a conversation in that folder's journal, which can be loaded
+    again. This command trusts nothing: trust the workspace's tools first, with `goalwright run --trust`.
 
     \b
     Examples:
@@ -139,5 +137,5 @@ def acp(flags: SettingFlags) -> int:
     interrupted = asyncio.run(serve(configure))
     for session in interrupted:
         output.say(f"Interrupted: the session {session}. Load it again in the editor to continue.")
-    execution.exit_now(130 if interrupted else 0)  # a thread still reads standard input
+    execution.exit_now(130 if interrupted else 0)  # a thread still reads stdin
     return 0

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 def call(name: str, arguments: str, workspace: Path, flags: SettingFlags, mode: OutputMode, *, trust: bool) -> int:
     """Run a tool by hand.
 
-    Built-in tools that read, such as ReadFile and Grep, can be called too. Files that a tool writes, and output that is
-    too long, go to a new folder under .agents/runs/.
+    Prints the envelope that a model would get. JSON (`-`: stdin) holds the arguments. Built-in tools that read, such as
+    ReadFile and Grep, can be called too. Files that a tool writes and long outputs go to a new folder in .agents/runs/.
 
     \b
     Examples:
@@ -39,7 +39,7 @@ def call(name: str, arguments: str, workspace: Path, flags: SettingFlags, mode: 
 
     Exit status: 0 complete or partial success, 1 the tool failed, 2 wrong usage.
     """
-    import asyncio  # lazily, as all below: `goalwright skills call --help` needs none of it
+    import asyncio  # these imports are slow
 
     from goalwright.interfaces.cli.dialogs import trust_prompt
     from goalwright.runs.run_id import new_run_id
@@ -78,7 +78,7 @@ def call(name: str, arguments: str, workspace: Path, flags: SettingFlags, mode: 
 
 
 def _parse(text: str) -> dict[str, Any]:
-    """The arguments, which must be a JSON object."""
+    """Parse the arguments; raises unless they are a JSON object."""
     hint = """give an object, such as '{"path": "x"}'"""
     try:
         values = json.loads(text)

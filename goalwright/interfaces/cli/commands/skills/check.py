@@ -1,4 +1,4 @@
-"""`goalwright skills check`: what a good reviewer says about skills and tools."""
+"""`goalwright skills check`: find problems in skills and tools, and skills that overlap."""
 
 from __future__ import annotations
 
@@ -61,13 +61,12 @@ def check(
 ) -> int:
     """Check skills and tools for problems, or for overlap.
 
-    PATHS are folders of skills, or the SKILL.md or skill.yaml of one (default: the workspace's own skills). Each tool
-    that you trust is run twice: with its first example and with wrong arguments. A tool that is not trusted yet is
-    checked without building or running anything of it; --trust runs it too.
+    PATHS are skill folders, or files SKILL.md or skill.yaml (default: the workspace's own skills). Trusted tools are
+    run twice: with their first example and with wrong arguments. Untrusted tools are not built or run without --trust.
 
-    --overlap shows which skills compete: a phrase of one's description selects the other. With --goals, they compete
-    where one is selected or comes first and the other was expected; for goals without `expected`, where both are
-    selected.
+    --overlap shows pairs of skills that compete for the same goals, by the phrases of their descriptions. With --goals,
+    two skills compete for a goal if one is selected or ranks first and the other was expected, or if both are selected
+    and none was expected.
 
     \b
     Examples:
@@ -112,7 +111,7 @@ def check(
 async def _review(
     folders: Sequence[Path], tools: WorkspaceTools, say: Callable[[str], None], offered: Sequence[str], *, run: bool
 ) -> list[Report]:
-    """A report on each file; `say` gets the progress of builds, which may take long."""
+    """Return a report for each file; `say` gets the progress of builds."""
     import tempfile
 
     from goalwright_skills import check as checks
@@ -128,7 +127,7 @@ async def _review(
 
 
 def _offered(workspace: Path, flags: SettingFlags) -> Sequence[str]:
-    """The built-in tools that tasks have here: the web, say, if the user's settings allow it."""
+    """Return the built-in tools that the settings give to tasks."""
     return configuration.settings(configuration.paths(workspace), flags, quiet=True).settings.tool_set
 
 
@@ -137,13 +136,13 @@ def _silent(_: str) -> None:
 
 
 def _functions(tools: WorkspaceTools, workspace: Path) -> list[Report]:
-    """Reports on the tools of installed packages that this workspace documents or contains."""
+    """Return reports for tools of installed packages that this workspace documents or contains."""
     from goalwright_skills import check as checks
 
-    found, reports = tools.functions[0], []
-    for domain in dict.fromkeys(tool.name.partition("_")[0] for tool in found):
+    functions, reports = tools.functions[0], []
+    for domain in dict.fromkeys(tool.name.partition("_")[0] for tool in functions):
         page = workspace / "docs" / "skills" / f"{domain}.md"
-        own_tools = [tool for tool in found if tool.name.startswith(f"{domain}_")]
+        own_tools = [tool for tool in functions if tool.name.startswith(f"{domain}_")]
         own = any(workspace in Path(tool.function.__code__.co_filename).resolve().parents for tool in own_tools)
         if page.is_file() or own:
             reports += checks.review_function(own_tools, page)
@@ -151,19 +150,19 @@ def _functions(tools: WorkspaceTools, workspace: Path) -> list[Report]:
 
 
 def _skill_folders(paths: Sequence[Path]) -> list[Path]:
-    """The folders of skills at or below the paths; a path without any is returned itself."""
-    found: dict[Path, None] = {}
+    """Return the skill folders at or below the paths; a path without one is returned itself."""
+    all_folders: dict[Path, None] = {}
     for path in paths:
         if not path.exists() or (path.is_file() and path.name not in SKILL_FILES):
-            what = f"{path} does not exist" if not path.exists() else f"{path} is not a SKILL.md or skill.yaml"
-            raise InputError(what, hint="give a skill's folder, its SKILL.md or its skill.yaml")
+            fault = f"{path} does not exist" if not path.exists() else f"{path} is not a SKILL.md or skill.yaml"
+            raise InputError(fault, hint="give a skill's folder, its SKILL.md or its skill.yaml")
         folders = [path.parent] if path.is_file() else list(_below(path)) or [path]
-        found.update(dict.fromkeys(folders))
-    return list(found)
+        all_folders.update(dict.fromkeys(folders))
+    return list(all_folders)
 
 
 def _below(top: Path) -> Iterator[Path]:
-    """Every folder with a skill, in path order, skipping what package managers put there."""
+    """Yield every folder with a skill, in path order, except those of package managers."""
     for root, folders, names in os.walk(top):
         folders[:] = sorted(name for name in folders if name not in SKIPPED)
         if any(name in SKILL_FILES for name in names):

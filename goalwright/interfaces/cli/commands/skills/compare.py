@@ -1,4 +1,4 @@
-"""`goalwright skills compare`: does a skill, or a change of it, help?"""
+"""`goalwright skills compare`: measure whether a skill, or a change to it, helps."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _WIDTH = 80
     "--cases", multiple=True, metavar="FILE", help="File of cases, or `-` (default: the skill's evals/evals.json)."
 )
 @click.option("--old", metavar="PATH|GIT-REF", help="Compare with this version (default: without the skill).")
-@click.option("--free", is_flag=True, help="Only show what is known without a call.")
+@click.option("--free", is_flag=True, help="Only show the effects that need no model call.")
 @click.option("--repeat", type=click.IntRange(1), metavar="N", help="Run each case N times (default: 3).")
 @eval_flags.judge
 @eval_flags.pairwise
@@ -70,8 +70,8 @@ def compare(
 ) -> int:
     """Measure whether a skill, or a change to it, helps.
 
-    Before a call is made, it prints what is known for free: recorded goals that would select other skills, and tasks
-    on record whose prompts would change.
+    Runs the cases without the skill NAME and with it, or with its old and its new version. Before the first call, it
+    prints the recorded goals that would select other skills, and the recorded tasks whose prompts would change.
 
     \b
     Examples:
@@ -79,7 +79,7 @@ def compare(
       goalwright skills compare release-notes --old HEAD~1
       goalwright skills compare release-notes --old ../backup/release-notes --free
 
-    Exit status: as `goalwright eval`.
+    Exit status: see `goalwright eval run --help`.
     """
     from goalwright.batch.batch_settings import batch_settings
     from goalwright.evaluation.evaluate import EvaluationOptions, open_evaluation
@@ -96,11 +96,11 @@ def compare(
     settings = batch_settings(configuration.settings(where, flags, quiet=mode.quiet))
     skill = find_skill(WorkspaceSkills(where, settings), name)
     variants = skill_variants(skill, old, where, settings)
-    known = asyncio.run(free_part(variants[0], variants[1], name, where, settings))
+    free_result = asyncio.run(free_part(variants[0], variants[1], name, where, settings))
     if free:
-        _show_free(known, mode)
+        _show_free(free_result, mode)
         return 0
-    _say_free(known, mode)
+    _say_free(free_result, mode)
     batch = limit_flags.options(cluster_flags.options(), approve_all=approve_all)
     chosen = EvaluationOptions(repeat, judge, pairwise, trust, batch)
     with open_evaluation(
@@ -111,28 +111,28 @@ def compare(
         options=chosen,
         flags=flags.given(),
     ) as evaluation:
-        more = {"free": known.to_dict()}
-        return run_to_exit(evaluation, mode, check_flags, html, trust=trust, yes=yes, more=more)
+        extra = {"free": free_result.to_dict()}
+        return run_to_exit(evaluation, mode, check_flags, html, trust=trust, yes=yes, extra=extra)
 
 
-def _show_free(known: FreePart, mode: OutputMode) -> None:
+def _show_free(free_result: FreePart, mode: OutputMode) -> None:
     if mode.as_json:
-        output.print_json({"free": known.to_dict()})
+        output.print_json({"free": free_result.to_dict()})
     else:
-        output.print_lines(_lines(known))
+        output.print_lines(_lines(free_result))
 
 
-def _say_free(known: FreePart, mode: OutputMode) -> None:
-    for line in _lines(known) if not mode.quiet else ():
+def _say_free(free_result: FreePart, mode: OutputMode) -> None:
+    for line in _lines(free_result) if not mode.quiet else ():
         output.say(line)
 
 
-def _lines(known: FreePart) -> Sequence[str]:
-    changed = known.changed
-    lines = [f"free: {len(changed)} of {counted(known.goals, 'recorded goal')} would select other skills"]
-    for one in changed[:_SHOWN]:
-        before, after = ", ".join(one.before) or "none", ", ".join(one.after) or "none"
-        lines.append(f"  {shorten(one.goal, _WIDTH)}: {before} → {after}")
+def _lines(free_result: FreePart) -> Sequence[str]:
+    changed = free_result.changed
+    lines = [f"free: {len(changed)} of {counted(free_result.goals, 'recorded goal')} would select other skills"]
+    for goal in changed[:_SHOWN]:
+        before, after = ", ".join(goal.before) or "none", ", ".join(goal.after) or "none"
+        lines.append(f"  {shorten(goal.goal, _WIDTH)}: {before} → {after}")
     lines += [f"  and {len(changed) - _SHOWN} more"] if len(changed) > _SHOWN else []
-    tasks = counted(known.tasks, "recorded task")
-    return [*lines, f"free: the prompts of {tasks}, in {counted(known.runs, 'run')}, would change"]
+    tasks = counted(free_result.tasks, "recorded task")
+    return [*lines, f"free: the prompts of {tasks}, in {counted(free_result.runs, 'run')}, would change"]

@@ -1,4 +1,4 @@
-"""`goalwright skills eval`: how well labelled goals find their skills, and what to change."""
+"""`goalwright skills eval`: measure how well labelled goals find their skills."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _MOST_NAMED = 5
 
 @dataclass(frozen=True, slots=True)
 class EvalBounds:
-    """What `--check` demands, named as the measures are."""
+    """The bounds of --check, with the names of the measures."""
 
     r_at_1: float | None
     r_at_5: float | None
@@ -45,37 +45,59 @@ class EvalBounds:
     allow_misses: int | None
 
     def given(self) -> dict[str, float]:
-        """The bounds that were given, without how many goals may miss."""
+        """Return the bounds on measures that were given."""
         bounds = asdict(self) | {"allow_misses": None}
         return {name: bound for name, bound in bounds.items() if bound is not None}
 
-    def missed(self, found: Evaluation) -> Iterator[str]:
-        """What is worse than demanded: goals whose skill is not selected, or without bounds any miss; then measures."""
+    def missed(self, evaluation: Evaluation) -> Iterator[str]:
+        """Yield the bounds that are missed. Without bounds, every miss counts."""
         from goalwright.interfaces.cli.view.reports import selection as view
 
         allowed, bounds = self.allow_misses or 0, self.given()
-        count = sum(bool(miss.outcome.missing) or not bounds for miss in found.misses)
+        count = sum(bool(miss.outcome.missing) or not bounds for miss in evaluation.misses)
         if count > allowed:
             yield f"{counted(count, 'goal')} missed" + (f", more than {allowed:,}" if allowed else "")
-        yield from view.below(found, bounds)
+        yield from view.below(evaluation, bounds)
 
 
 @click.command("eval")
 @click.argument("source", metavar="FILE")
-@click.option("--pool", metavar="NAME", help='Only the goals whose line says `"pool": NAME`.')
+@click.option("--pool", metavar="NAME", help='Only goals of this pool: lines with `"pool": NAME`.')
 @click.option(
     "--check",
     is_flag=True,
-    help="Exit with status 1 if an expected skill is not selected or a bound is missed; without bounds, on any miss.",
+    help="Exit with status 1 if a bound is missed; without bounds, on any miss.",
 )
 @option_value(
     "bounds",
     EvalBounds,
-    click.option("--min-r-at-1", "r_at_1", type=_SHARE, metavar="X", help="Least R@1: the expected skill ranks first."),
-    click.option("--min-r-at-5", "r_at_5", type=_SHARE, metavar="X", help="Least R@5: it is among the first five."),
-    click.option("--min-r-at-30", "r_at_30", type=_SHARE, metavar="X", help="Least R@30: it is among the first 30."),
     click.option(
-        "--min-set-recall", "set_recall", type=_SHARE, metavar="X", help="Least share of the expected skills selected."
+        "--min-r-at-1",
+        "r_at_1",
+        type=_SHARE,
+        metavar="X",
+        help="Least share of goals whose expected skill ranks first.",
+    ),
+    click.option(
+        "--min-r-at-5",
+        "r_at_5",
+        type=_SHARE,
+        metavar="X",
+        help="Least share of goals whose expected skill ranks in the first 5.",
+    ),
+    click.option(
+        "--min-r-at-30",
+        "r_at_30",
+        type=_SHARE,
+        metavar="X",
+        help="Least share of goals whose expected skill ranks in the first 30.",
+    ),
+    click.option(
+        "--min-set-recall",
+        "set_recall",
+        type=_SHARE,
+        metavar="X",
+        help="Least share of expected skills that are selected.",
     ),
     click.option(
         "--max-nothing-selected",
@@ -95,7 +117,7 @@ class EvalBounds:
         "--allow-misses",
         type=click.IntRange(0),
         metavar="N",
-        help="How many goals may miss under --check (default: 0).",
+        help="With --check: the number of goals that may miss (default: 0).",
     ),
 )
 @options.selecting_model
@@ -113,9 +135,9 @@ def evaluate(
 ) -> int:
     """Measure how well labelled goals find their skills.
 
-    FILE has one JSON object per line: the goal and the skills that should be selected, null where none should (`-`:
-    stdin). Each miss is explained: which skill came first and by which words, and which words of the goal the expected
-    skill's description lacks. Figures are printed for each set: a line's `set`, or else its `pool`.
+    FILE (`-`: stdin) has one JSON object per line: a goal and the skills that should be selected, or null. Each miss is
+    explained: which skill came first and why, and which words the description of the expected skill lacks. Measures are
+    printed for each `set`, or else `pool`, of the lines.
 
     \b
     A line:
@@ -129,8 +151,7 @@ def evaluate(
       goalwright skills eval goals.jsonl --json > eval.json
       goalwright skills eval goals.jsonl --check --allow-misses 3 --min-r-at-1 0.8 --max-picked-for-none 2
 
-    Exit status: 0 done; 1 with --check, if more goals miss than allowed or a bound is missed; 2 wrong usage or a wrong
-    line.
+    Exit status: 0 done; 1 with --check, if a bound is missed; 2 wrong usage or an invalid line.
     """
     from goalwright.interfaces.cli.commands.skills.select import with_llm_detector
     from goalwright.workspace.skills import WorkspaceSkills
@@ -154,7 +175,7 @@ def evaluate(
 
 
 def read_goals(source: str, pool: str | None = None, *, labelled: bool = True) -> list[LabelledGoal]:
-    """The goals of a file or of stdin, or those of one pool."""
+    """Read goals from a file or stdin, all or those of one pool."""
     from goalwright_skills.evaluation import labelled as goal_file
 
     if source == "-":
@@ -164,9 +185,9 @@ def read_goals(source: str, pool: str | None = None, *, labelled: bool = True) -
     chosen = [goal for goal in goals if pool is None or goal.pool == pool]
     if not chosen:
         pools = sorted({goal.pool for goal in goals if goal.pool})
-        told, hint = (f"; pools are: {', '.join(pools)}", "name one of these") if pools else ("", "leave --pool out")
+        listed, hint = (f"; pools are: {', '.join(pools)}", "name one of these") if pools else ("", "leave --pool out")
         name = "stdin" if source == "-" else source
-        raise InputError(f"{name} has no goals of the pool {pool!r}{told}", hint=hint)
+        raise InputError(f"{name} has no goals of the pool {pool!r}{listed}", hint=hint)
     return chosen
 
 
@@ -206,27 +227,27 @@ def _evaluate(
 
 
 def _absent(row: Skill) -> str:
-    """Why a skill that the detector does not see cannot be selected."""
+    """Return why a skill cannot be selected."""
     if row.kind == "executable":
         return "a tool"
     return f"{row.state} ({row.reason})" if row.state != "active" else "used only by name"
 
 
 def explainer_of(skills: WorkspaceSkills, active: Sequence[Skill], detector: SkillDetector) -> Explainer:
-    """What explains the misses of a detector that sees the active skills, and why it does not see the others."""
+    """Return the explainer of a detector's misses."""
     from goalwright_skills.evaluation.explain import Explainer
 
     return Explainer(active, detector, {row.name: _absent(row) for row in skills.registry.list_skills(all=True)})
 
 
 def say_unknown(goals: Sequence[LabelledGoal], explainer: Explainer) -> None:
-    """Warn of expected skills that cannot be selected."""
+    """Warn about expected skills that cannot be selected."""
     for text in _unknown(goals, explainer):
         output.say_warning(text)
 
 
 def _unknown(goals: Sequence[LabelledGoal], explainer: Explainer) -> Iterator[str]:
-    """A warning for each expected skill that cannot be selected; the last line counts the rest."""
+    """Yield a warning for each expected skill that cannot be selected; the last line counts the others."""
     names: dict[str, list[int]] = {}
     for goal in goals:
         for name in goal.expected or ():
@@ -234,6 +255,6 @@ def _unknown(goals: Sequence[LabelledGoal], explainer: Explainer) -> Iterator[st
     unknown = [(reason, lines) for name, lines in names.items() if (reason := explainer.unknown(name))]
     for reason, lines in unknown[:_MOST_NAMED]:
         yield f"{reason}; expected on line {lines[0]}" + (f" and {len(lines) - 1:,} more" if lines[1:] else "")
-    if rest := unknown[_MOST_NAMED:]:
-        expecting = sum(len(lines) for _, lines in rest)
-        yield f"{len(rest):,} more expected skills, of {counted(expecting, 'goal')}, are missing"
+    if others := unknown[_MOST_NAMED:]:
+        expecting = sum(len(lines) for _, lines in others)
+        yield f"{len(others):,} more expected skills, of {counted(expecting, 'goal')}, are missing"

@@ -1,4 +1,4 @@
-"""`goalwright skills import` and `goalwright skills update`: skills from folders, archives and git repositories."""
+"""`goalwright skills import` and `goalwright skills update`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class _Import:
-    """What to import, and how."""
+    """The options of an import."""
 
     workspace: Path
     name: str | None
@@ -48,9 +48,9 @@ def import_skill(
 ) -> int:
     """Import skills from a folder, an archive or git.
 
-    All or nothing: an archive that would write anywhere else is refused. Before the import, goalwright lists what to
-    distrust in the skill. From a repository (https or ssh, with an optional #path), the newest commit is read without
-    checking it out; .agents/skills.lock records where each skill came from, for `goalwright skills update`.
+    SOURCE is a folder, a .zip, .tar.gz or .skill file, or a git repository (https or ssh, with an optional #path).
+    Skills go to .agents/skills/. goalwright first lists the parts that deserve distrust, and refuses archives that would
+    write elsewhere. .agents/skills.lock records repositories and commits, for `goalwright skills update`.
 
     \b
     Examples:
@@ -92,13 +92,13 @@ def import_skill(
 
 
 def _address(remote: GitUrl, at: PurePosixPath | None) -> str:
-    """The address of one skill of a repository."""
+    """Return the address of one skill in a repository."""
     parts = [str(part) for part in (remote.path, at) if part is not None and str(part) != "."]
     return f"{remote.kept}#{'/'.join(parts)}" if parts else remote.kept
 
 
 def _take(source: Path, asked: _Import, at: PurePosixPath | None) -> tuple[dict[str, Any], Path]:
-    """Import one skill; returns what `--json` prints of it, and its folder."""
+    """Import one skill; returns its JSON document and its folder."""
     from goalwright_skills.manage import install
 
     with install.stage(source, asked.workspace, id=asked.name, at=at) as staged:
@@ -136,17 +136,17 @@ def _warn(staged: Staged) -> None:
 
 @click.command()
 @click.argument("names", nargs=-1, metavar="[NAME]…")
-@click.option("--check", is_flag=True, help="Change nothing; exit 1 if something would change.")
+@click.option("--check", is_flag=True, help="Change nothing; exit with status 1 if a skill would change.")
 @click.option("--allow-local", is_flag=True, help="Also fetch from repositories on this machine.")
-@click.option("--yes", is_flag=True, help="Fetch, and take every change, without asking.")
+@click.option("--yes", is_flag=True, help="Fetch and replace without asking.")
 @options.common
 def update(
     names: tuple[str, ...], workspace: Path, mode: OutputMode, *, check: bool, allow_local: bool, yes: bool
 ) -> int:
     """Update skills that came from git repositories.
 
-    Reads .agents/skills.lock, shows each address and what differs, and asks before anything is replaced. The lock file
-    comes with the workspace: look at the addresses before you confirm.
+    Reads .agents/skills.lock, shows each address and the differences, and asks before it replaces a skill. The lock
+    file comes with the workspace: check the addresses before you confirm.
 
     \b
     Examples:
@@ -154,7 +154,7 @@ def update(
       goalwright skills update pdf
       goalwright skills update --check --yes    # in CI
 
-    Exit status: 0 done; 1 with --check if something would change, or a repository could not be read; 2 no such skill.
+    Exit status: 0 done; 1 a repository could not be read, or with --check a skill would change; 2 no such skill.
     """
     from goalwright_skills.manage.update import SkillUpdate, fetched_version, imported_skills
 
@@ -180,7 +180,7 @@ def update(
 
 
 def _update(version: FetchedVersion, *, check: bool, yes: bool) -> UpdateState:
-    """Show what a newer version changes, and install it if the user agrees."""
+    """Show the changes of a newer version, and install it if the user agrees."""
     if version.is_current:
         version.record()
         return "current"

@@ -1,4 +1,4 @@
-"""`goalwright skills improve`: a model changes a skill, and the change counts only if cases that it never saw get better."""
+"""`goalwright skills improve`: let a model change a skill, and test the change on held-out cases."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ _REPEAT = 3
     "--max-lines", type=click.IntRange(1), default=40, show_default=True, metavar="N", help="Change at most N lines."
 )
 @click.option("--description", is_flag=True, help="Let the description change, too.")
-@click.option("--apply", is_flag=True, help="Write an accepted change, after you have seen it and agreed.")
+@click.option("--apply", is_flag=True, help="Show an accepted change, and write it if you agree.")
 @click.option(
     "--repeat", type=click.IntRange(1), default=_REPEAT, show_default=True, metavar="N", help="Run each case N times."
 )
 @eval_flags.judge
 @eval_flags.limits
-@click.option("--yes", is_flag=True, help="Agree in advance: to the change, and to a missing --max-cost.")
+@click.option("--yes", is_flag=True, help="Do not ask about the change or a missing --max-cost.")
 @options.trust
 @options.approve_all
 @options.journal
@@ -70,17 +70,17 @@ def improve(
 ) -> int:
     """Let a model improve a skill, and test the change.
 
-    Two thirds of the cases are worked on, one third is held out: the model never sees these, and an edit is accepted
-    only if more of them pass, and none that always passed always fails. Nothing in the skill changes unless you pass
-    --apply.
+    The model changes one place of the skill NAME in each round. It sees two thirds of the cases; a change is accepted
+    only if more of the held-out third pass, and none of these that always passed fails every time. The skill is not
+    changed without --apply.
 
     \b
     Examples:
       goalwright skills improve release-notes --cases cases.jsonl --max-cost 2
       goalwright skills improve release-notes --cases cases.jsonl --max-cost 2 --rounds 5 --apply
 
-    Exit status: 0 whether an edit was accepted or not; 2 wrong usage or input, fewer than 9 cases with checks, or a
-    SKILL.md that changed meanwhile; 4 no model or key; 5 stopped by the budget; 130 interrupted.
+    Exit status: 0 with or without an accepted change; 2 wrong usage or input, fewer than 9 cases with checks, or a
+    SKILL.md that was edited meanwhile; 4 no model or key; 5 stopped by the budget; 130 interrupted.
     """
     from goalwright.batch.batch_settings import batch_settings
     from goalwright.evaluation.case_files import read_cases
@@ -100,13 +100,13 @@ def improve(
     check_replaceable(skill)
     if apply and skill.source == "bundled":
         raise InputError(f"{name} ships with goalwright, and is not changed", hint="copy its folder to skills/ first")
-    found = read_cases(cases or [skill.base_dir])
-    split(found)  # raises if there are too few, before anything is asked
+    all_cases = read_cases(cases or [skill.base_dir])
+    split(all_cases)  # raises if there are too few cases
     _check_cost(limit_flags.max_cost, yes=yes)
     batch = limit_flags.options(approve_all=approve_all)
     chosen = EvaluationOptions(repeat, judge, trust=trust, batch=batch)
     say = (lambda _: None) if mode.quiet else output.say
-    improver = Improver(goalwright, skill, found, ImproveOptions(rounds, max_lines, description, chosen), say)
+    improver = Improver(goalwright, skill, all_cases, ImproveOptions(rounds, max_lines, description, chosen), say)
     result = asyncio.run(_improved(improver, mode))
     _show(result, mode)
     return _apply(result, mode, yes=yes) if apply and result.patch is not None else 0
@@ -114,11 +114,11 @@ def improve(
 
 def _check_cost(max_cost: float | None, *, yes: bool) -> None:
     if max_cost is None and not terminal.confirmed("No --max-cost is given. Run without a limit?", yes=yes):
-        raise InputError("--max-cost is missing: rounds of evaluations can cost much", hint="add it, or --yes")
+        raise InputError("--max-cost is missing: evaluations can be expensive", hint="add --max-cost or --yes")
 
 
 async def _improved(improver: Improver, mode: OutputMode) -> Improvement:
-    """Improve the skill; if it is interrupted, the program exits here."""
+    """Improve the skill; exits the program if interrupted."""
     from goalwright.evaluation.improve.improve import Interrupted
     from goalwright.interfaces.cli.commands.batches.run import stop_on_signals
     from goalwright_planner.errors import BudgetSpent
@@ -143,22 +143,22 @@ def _show(result: Improvement, mode: OutputMode) -> None:
         output.print_json(document)
         return
     for number, one in enumerate(document["rounds"], 1):
-        told = "accepted" if one["accepted"] else f"refused by {one['gate']}"
-        output.print_text(f"round {number}: {told}: {one['reason']}")
+        verdict = "accepted" if one["accepted"] else f"refused by {one['gate']}"
+        output.print_text(f"round {number}: {verdict}: {one['reason']}")
     for key, words in (("working", "working cases"), ("held_out", "held-out cases")):
         before, after = document[key]["before"], document[key]["after"]
         output.print_text(f"{words}: {before:.2f} before" + ("" if after is None else f", {after:.2f} after"))
-    cost = "not known" if document["cost_usd"] is None else dollars(document["cost_usd"])
+    cost = "unknown" if document["cost_usd"] is None else dollars(document["cost_usd"])
     output.print_text(f"cost: {cost}")
     output.print_result(document["patch"] or "No change was accepted.")
 
 
 def _apply(result: Improvement, mode: OutputMode, *, yes: bool) -> int:
-    """Write the change after the person has seen it; returns the exit status."""
+    """Show the change, and write it if the user agrees; returns the exit status."""
     if mode.as_json or mode.quiet:
         output.say(result.patch or "")
     if not terminal.confirmed(f"Write this change to {result.file}?", yes=yes):
-        output.say("Not written: nobody agreed. --yes agrees in advance.")
+        output.say("Not written: not confirmed. --yes confirms in advance.")
         return 0
     try:
         result.write()

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from goalwright_skills.skill import Skill
 
 
-# Of more skills, only the frontmatter is asked for what they need.
+# With more skills, only their frontmatter is searched for needs.
 _MOST_BODIES = 1_000
 
 
@@ -71,17 +71,17 @@ def _print_table(rows: Sequence[Skill], able: Collection[str], preferences: Pref
     )
 
 
-def _notes(skill: Skill, decided: Sequence[str], able: Collection[str], *, bodies: bool) -> str:
-    """Why a skill is not used, or what was decided about it, and what it needs and tasks here do not have."""
+def _notes(skill: Skill, preferences: Sequence[str], able: Collection[str], *, bodies: bool) -> str:
+    """Return why a skill is not used, or the user's settings for it and its unmet needs."""
     if skill.state != "active":
         return f"[{_state(skill)}] "
     missing = [need for need in needs(skill, body=bodies) if need.what not in able]
-    notes = [*decided, *([f"needs {told(missing, able)}"] if missing else [])]
+    notes = [*preferences, *([f"needs {told(missing, able)}"] if missing else [])]
     return "".join(f"[{note}] " for note in notes)
 
 
 def _line(skill: Skill, notes: str, names: int, room: int | None) -> str:
-    """A skill in one line; on a terminal the description is cut to fit, but a note never is."""
+    """Format a skill as a line; on a terminal the description is cut to fit."""
     head = f"{skill.name.ljust(names)}  {skill.source.ljust(9)}  {notes}"
     text = skill.description
     if room is not None:
@@ -91,7 +91,7 @@ def _line(skill: Skill, notes: str, names: int, room: int | None) -> str:
 
 
 def _state(skill: Skill) -> str:
-    """A state with its reason, which usually begins with the state."""
+    """Return a state with its reason, which usually begins with the state."""
     reason = skill.reason or ""
     return reason if reason.startswith(skill.state) else f"{skill.state}: {reason}"
 

@@ -28,10 +28,12 @@ RUNTIMES = ("python", "node", "go", "binary")
 @click.command("new")
 @click.argument("name")
 @click.option("--skill", "kind", flag_value="skill", help="A SKILL.md: instructions for a model.")
-@click.option("--tool", "kind", flag_value="tool", help="A tool: a program (the default without a terminal).")
-@click.option("--description", metavar="TEXT", help="With --skill: what it does and when to use it.")
 @click.option(
-    "--runtime", type=click.Choice(RUNTIMES), default="python", show_default=True, help="What a tool is written in."
+    "--tool", "kind", flag_value="tool", help="A tool: a program (default without a terminal or --description)."
+)
+@click.option("--description", metavar="TEXT", help="What the skill does and when to use it (implies --skill).")
+@click.option(
+    "--runtime", type=click.Choice(RUNTIMES), default="python", show_default=True, help="Language of the tool."
 )
 @options.common
 def new(
@@ -39,11 +41,12 @@ def new(
 ) -> int:
     """Create a skill, or a working tool to change.
 
-    At a terminal, goalwright asks which of the two you want unless a flag says so.
+    A skill goes to .agents/skills/. A tool goes to skills/; it works and passes `goalwright skills check`. At a
+    terminal, goalwright asks which of the two you want, unless a flag decides.
 
     \b
     Examples:
-      goalwright skills new release-notes --skill --description "Write release notes from a list of changes."
+      goalwright skills new release-notes --description "Write release notes from a list of changes."
       goalwright skills new word-count --tool
       goalwright skills new image_resize --runtime node
     """
@@ -70,7 +73,7 @@ def new(
 
 
 def _asked(description: str | None) -> str:
-    """What the user wants: a description is a skill's; without a terminal to ask on, a tool."""
+    """Return the kind to create: a skill if described, else as asked at the terminal, else a tool."""
     if description is not None:
         return "skill"
     runtime_given = (
@@ -96,7 +99,8 @@ def _described() -> str:
 def delete(name: str, workspace: Path, mode: OutputMode, *, yes: bool) -> int:
     """Delete a skill or tool of the workspace.
 
-    All other skills are read-only. NAME is the name of a skill, of a tool or of a tool's folder.
+    NAME is a skill in .agents/skills/, or a tool (or its folder) that `goalwright skills new` created. Its folder is
+    deleted. All other skills are read-only.
 
     \b
     Examples:
@@ -119,7 +123,7 @@ _REMEDY = "to have both, choose another name"
 
 
 def warn_of_shadowing(workspace: Path, names: Iterable[str]) -> None:
-    """Print a warning for each of the new skills and tools that is not the only one of its name."""
+    """Warn about new skills and tools whose name another one has."""
     skills = open_skills(workspace, quiet=True)
     for name in names:
         for text in _conflicts(skills, name):

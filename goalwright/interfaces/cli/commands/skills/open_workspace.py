@@ -1,4 +1,4 @@
-"""What the commands of `goalwright skills` share: a workspace's skills and tools, opened with the settings in force."""
+"""Open a workspace's skills and tools, for the commands of `goalwright skills`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def open_skills(workspace: Path, flags: SettingFlags | None = None, *, quiet: bool) -> WorkspaceSkills:
-    """The skills of a workspace."""
+    """Return the skills of a workspace."""
     from goalwright.workspace.skills import WorkspaceSkills
 
     where = configuration.paths(workspace)
@@ -26,12 +26,12 @@ def open_skills(workspace: Path, flags: SettingFlags | None = None, *, quiet: bo
 
 
 def open_registry(workspace: Path) -> Registry:
-    """The registry of a workspace's skills, without warnings about settings."""
+    """Return the registry of a workspace's skills, without warnings about settings."""
     return open_skills(workspace, quiet=True).registry
 
 
 def open_workspace(workspace: Path, flags: SettingFlags, *, trust: bool, quiet: bool) -> Workspace:
-    """A workspace with its tools; with `trust` it is trusted first, because its settings only apply then."""
+    """Return a workspace with its tools; with `trust`, its settings are trusted before they are read."""
     from goalwright.interfaces.cli.dialogs import trust_prompt
     from goalwright.workspace.workspace import Workspace
 
@@ -42,7 +42,7 @@ def open_workspace(workspace: Path, flags: SettingFlags, *, trust: bool, quiet: 
 
 
 def warn(registry: Registry, *, verbose: bool, quiet: bool, more: Iterable[str] = ()) -> None:
-    """Print the problems of skills, a summary or with `verbose` each of them, then further warnings."""
+    """Print a summary of the problems of skills, or each with `verbose`, then `more` warnings."""
     from goalwright_skills.discovery.registry import summary
 
     if quiet and not verbose:

@@ -146,17 +146,17 @@ def _print_one(select_for: Select, skills: WorkspaceSkills, goal: str | None, mo
 
 
 def _say_language(skills: WorkspaceSkills, goals: Sequence[str]) -> None:
-    """Say of goals without a skill if the language is the reason."""
+    """Warn if goals select no skill because of their language."""
     active = skills.active() if goals else []
-    told = [foreign for goal in goals if (foreign := skills.foreign(goal, active)) is not None]
-    if told:
-        count = f"{counted(len(told), 'goal')}: " if len(told) > 1 else ""
-        asks = "" if told[0].familiar else f", or run it: a run asks its model for {told[0].skills} keywords"
-        output.say_warning(f"{count}{told[0].note}{asks}")
+    notes = [foreign for goal in goals if (foreign := skills.foreign(goal, active)) is not None]
+    if notes:
+        count = f"{counted(len(notes), 'goal')}: " if len(notes) > 1 else ""
+        advice = "" if notes[0].familiar else f", or run it: a run asks its model for {notes[0].skills} keywords"
+        output.say_warning(f"{count}{notes[0].note}{advice}")
 
 
 def _print_all(select_for: Select, source: str) -> list[str]:
-    """Print what each goal selects; returns those that select nothing."""
+    """Print the selection for each goal; returns the goals that select nothing."""
     from goalwright.batch import goals
 
     without = []
@@ -177,8 +177,8 @@ def _print_all(select_for: Select, source: str) -> list[str]:
 def with_llm_detector(
     workspace: Path, settings: Settings, mode: OutputMode, work: Callable[[SkillDetector], int]
 ) -> int:
-    """Do the work in a thread, with a detector that asks the model of the settings; returns the exit status."""
-    import asyncio  # lazily, as all below: other detectors need no model
+    """Do the work in a thread, with a detector that asks a model; returns the exit status."""
+    import asyncio  # slow to import; other detectors need no model
 
     from goalwright.runs.runtime import Goalwright
     from goalwright_planner.events import Warned

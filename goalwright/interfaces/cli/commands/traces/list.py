@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 _DEFAULT_LIMIT = 50
-# How long a search waits for runs that are not in the index, in seconds.
+# Seconds that a search waits for runs to be indexed.
 _CATCH_UP = 5.0
 
 
@@ -64,8 +64,8 @@ def list_runs(
 ) -> int:
     """List the runs of this workspace, newest first.
 
-    With WORDs, only the runs that have all of them: in the goal, the answer, titles and values of tasks, errors,
-    skills, tags or the note, each by its beginning; "in quotes" they have to stand in a row.
+    With WORDs, only the runs that contain all of them: in the goal, the answer, task titles and values, errors, skills,
+    tags or the note. A word matches the beginning of a word; "words in quotes" must be adjacent.
 
     \b
     Examples:
@@ -80,20 +80,20 @@ def list_runs(
 
     named = {"text": " ".join(words), "status": status, "skill": skill, "model": model_name, "tag": tag, "code": code}
     bounds = {"since": since, "until": until, "min_cost": min_cost, "max_cost": max_cost}
-    wanted = run_search.run_filter({**named, **bounds, "min_seconds": min_seconds, "max_seconds": max_seconds})
-    runs = _find_runs(workspace, flags, limit if limit or mode.as_json else _DEFAULT_LIMIT, wanted)
+    criteria = run_search.run_filter({**named, **bounds, "min_seconds": min_seconds, "max_seconds": max_seconds})
+    runs = _find_runs(workspace, flags, limit if limit or mode.as_json else _DEFAULT_LIMIT, criteria)
     if mode.as_json:
         output.print_json([run.to_dict() for run in runs])
         return 0
     if not runs and not mode.quiet:
-        output.say("No run fits." if wanted else "No runs yet.")
+        output.say("No run matches." if criteria else "No runs yet.")
     for line in run_list.lines(runs, width.of(sys.stdout)):
         output.print_text(line)
     return 0
 
 
-def _find_runs(workspace: Path, flags: SettingFlags, limit: int | None, wanted: RunFilter) -> Sequence[RunSummary]:
-    """Read the runs from the journal; a workspace without a journal has none."""
+def _find_runs(workspace: Path, flags: SettingFlags, limit: int | None, criteria: RunFilter) -> Sequence[RunSummary]:
+    """Return the matching runs of the journal; a workspace without a journal has none."""
     from goalwright.settings import journal_place
     from goalwright_executor.capture.named_roots import is_marked
 
@@ -101,17 +101,17 @@ def _find_runs(workspace: Path, flags: SettingFlags, limit: int | None, wanted: 
     if not settings.journal and not (where.agents / "journal.sqlite").exists():
         return []
     store = journal_place.recorded_runs(where, settings)
-    if "text" in wanted or "model" in wanted or "code" in wanted:
+    if criteria.keys() & {"text", "model", "code"}:
         from goalwright_executor.history.indexer import catch_up
 
         if not catch_up(store, _CATCH_UP):
             output.say("Not all runs are in the index yet; `goalwright journal migrate` completes it.")
-    found = list(store.summaries(limit, **wanted))
-    if not any(is_marked(text) for run in found for text in (run.goal, run.note, *run.tags)):
-        return found
-    from goalwright.runs.stored.records import local_summary  # it takes long to import
+    runs = list(store.summaries(limit, **criteria))
+    if not any(is_marked(text) for run in runs for text in (run.goal, run.note, *run.tags)):
+        return runs
+    from goalwright.runs.stored.records import local_summary  # slow to import
 
-    return [local_summary(run, where) for run in found]
+    return [local_summary(run, where) for run in runs]
 
 
 _MOST_DAYS = 366
@@ -133,7 +133,7 @@ _SHOWN = 10
 def stats(workspace: Path, days: int, flags: SettingFlags, mode: OutputMode) -> int:
     """Count runs, costs, failures and skills, day by day.
 
-    Days are those of UTC. A skill is ignored where it was selected and no finished task used it.
+    Days are in UTC. A skill is counted as ignored if it was selected and no finished task used it.
 
     \b
     Examples:
@@ -147,8 +147,8 @@ def stats(workspace: Path, days: int, flags: SettingFlags, mode: OutputMode) -> 
     from goalwright_executor.history.indexer import catch_up
 
     where, settings = configuration.journal_settings(workspace, flags)
-    found = settings.journal or (where.agents / "journal.sqlite").exists()
-    store = journal_place.recorded_runs(where, settings) if found else None
+    exists = settings.journal or (where.agents / "journal.sqlite").exists()
+    store = journal_place.recorded_runs(where, settings) if exists else None
     if store is not None and not catch_up(store, _CATCH_UP):
         output.say("Not all runs are in the index yet; `goalwright journal migrate` completes it.")
     figures = statistics(store, days)
@@ -162,26 +162,26 @@ def stats(workspace: Path, days: int, flags: SettingFlags, mode: OutputMode) -> 
 
 def _figure_lines(figures: dict[str, Any]) -> Iterator[str]:
     yield f"{'day':<12}{'runs':>8}{'failed':>8}{'cost':>12}{'tokens':>14}{'median':>10}{'95 %':>10}"
-    rows = [one for one in figures["days"] if one["runs"]]
-    for one in [*rows, figures["total"] | {"day": "all"}]:
+    rows = [day for day in figures["days"] if day["runs"]]
+    for row in [*rows, figures["total"] | {"day": "all"}]:
         yield (
-            f"{one['day']:<12}{one['runs']:>8,}{one['failures']:>8,}{_cost(one):>12}{one['tokens']:>14,}"
-            f"{_seconds(one['median_seconds']):>10}{_seconds(one['p95_seconds']):>10}"
+            f"{row['day']:<12}{row['runs']:>8,}{row['failures']:>8,}{_cost(row):>12}{row['tokens']:>14,}"
+            f"{_seconds(row['median_seconds']):>10}{_seconds(row['p95_seconds']):>10}"
         )
     if figures["failures"]:
         yield ""
         yield f"{'runs':>8}  cause"
-        for one in figures["failures"][:_SHOWN]:
-            yield f"{one['runs']:>8,}  {one['status']}{': ' + one['code'] if one['code'] else ''}"
+        for row in figures["failures"][:_SHOWN]:
+            yield f"{row['runs']:>8,}  {row['status']}{': ' + row['code'] if row['code'] else ''}"
     if figures["skills"]:
         yield ""
         yield f"{'selected':>8}{'used':>8}{'ignored':>9}  skill"
-        for one in figures["skills"][:_SHOWN]:
-            yield f"{one['selected']:>8,}{one['used']:>8,}{one['ignored']:>9,}  {one['name']}"
+        for row in figures["skills"][:_SHOWN]:
+            yield f"{row['selected']:>8,}{row['used']:>8,}{row['ignored']:>9,}  {row['name']}"
 
 
-def _cost(one: dict[str, Any]) -> str:
-    return f"{dollars(one['cost_usd'])}{'?' if one['unpriced'] else ''}"
+def _cost(row: dict[str, Any]) -> str:
+    return f"{dollars(row['cost_usd'])}{'?' if row['unpriced'] else ''}"
 
 
 def _seconds(value: float | None) -> str:

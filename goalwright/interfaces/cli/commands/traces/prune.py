@@ -1,4 +1,4 @@
-"""`goalwright trace prune` and `goalwright journal prune`: delete runs and their artifacts."""
+"""`goalwright trace prune`: delete runs and their artifacts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class _Days(click.FloatRange):
-    """A number of days, with or without a `d` behind it."""
+    """A number of days, such as 30 or 30d."""
 
     def __init__(self) -> None:
         super().__init__(0, 36_500)
@@ -50,7 +50,7 @@ class _Days(click.FloatRange):
     "--keep",
     type=click.IntRange(0),
     metavar="N",
-    help="Delete all but the newest N runs; with --older-than, only old ones of these.",
+    help="Keep the newest N runs.",
 )
 @click.option("--dry-run", is_flag=True, help="Show what would be deleted.")
 @options.journal
@@ -67,9 +67,9 @@ def prune(
 ) -> int:
     """Delete runs and their artifacts.
 
-    Deletes the RUNs named, old ones, or all but the newest. With --older-than and --keep, an old run is deleted only if
-    it is not among the newest. A run that is in use is not deleted. Its artifacts are those of the workspace: they are
-    gone for a copy of the run in another journal too. A warning names a folder that could not be deleted.
+    Deletes the RUNs named, old runs, or all but the newest. With --older-than and --keep, a run must be old and not
+    among the newest. A run in progress is not deleted. Artifacts belong to the workspace: copies of a run in other
+    journals lose them too.
 
     \b
     Examples:
@@ -89,13 +89,13 @@ def prune(
     if not runs and older_than is None and keep is None:
         raise InputError("no runs to delete were named", hint="name runs, or pass --older-than DAYS or --keep N")
     chosen = _choose(store, named, older_than, keep)
-    left: Sequence[Path] = ()
+    kept_folders: Sequence[Path] = ()
     if not dry_run:
         deleted = transfer.delete_runs(chosen, store, where)
-        chosen, left = list(deleted.runs), deleted.left
+        chosen, kept_folders = list(deleted.runs), deleted.left
     for run_id in sorted(named - set(chosen)):
         output.say_warning(f"run {run_id} is in use by another process and was not deleted")
-    for folder in left:
+    for folder in kept_folders:
         output.say_warning(
             f"{folder} could not be deleted with its run: look at its permissions and delete it yourself"
         )
@@ -105,7 +105,7 @@ def prune(
 
 
 def _choose(store: Store, named: Collection[str], older_than: float | None, keep: int | None) -> list[str]:
-    """The runs to delete, newest first; running ones are left out."""
+    """Return the ids of the runs to delete, newest first, without those in progress."""
     cutoff = datetime.now(UTC) - timedelta(days=older_than or 0)
     chosen = []
     for position, run in enumerate(store.summaries()):

@@ -127,7 +127,7 @@ _DRIFT = 3
 
 
 def print_reselection(runs: Sequence[str], where: Paths, resolved: Resolved, mode: OutputMode, *, check: bool) -> int:
-    """Select skills again and print what differs; with `check`, a difference sets the exit status."""
+    """Select skills again and print the differences; returns 3 for a difference under `check`."""
     from goalwright.traces.read import recorded_selections
     from goalwright.traces.reselect import reselect
     from goalwright.workspace.workspace import Workspace
@@ -139,11 +139,11 @@ def print_reselection(runs: Sequence[str], where: Paths, resolved: Resolved, mod
     left_out = None if runs else by_model
     reselections = list(reselect(recorded, workspace, detector=detector, left_out=left_out))
     if by_model:
-        what = f"{counted(len(by_model), 'run')} left out: the detector that selected their skills asks a model"
-        hint = "compare them by another detector, such as --detector ranked"
+        omitted = f"{counted(len(by_model), 'run')} left out: a model selected their skills"
+        hint = "compare them with another detector, such as --detector ranked"
         if not reselections:
-            raise InputError(what, hint=hint)
-        output.say_warning(f"{what}; {hint}")
+            raise InputError(omitted, hint=hint)
+        output.say_warning(f"{omitted}; {hint}")
     drifted = [reselection for reselection in reselections if reselection.drifted]
     if mode.as_json:
         output.print_json([reselection.to_dict() for reselection in reselections])
@@ -168,11 +168,11 @@ def _describe(reselection: Reselection) -> str:
 
 
 _LONGEST_PAUSE = 10.0  # seconds
-_INDENT = 11  # the width of the time in front of a line
+_INDENT = 11  # columns of the time in front of a line
 
 
 def play_back(runs: Sequence[str], where: Paths, settings: Settings, speed: float) -> int:
-    """Print each event with the time the run had worked; with a speed, pause as the run did."""
+    """Print each event with the elapsed time of the run; with a speed, pause in between."""
     from goalwright.interfaces.cli.view.event_text import describe
     from goalwright.runs.stored import records
     from goalwright.traces.clock import Clock
@@ -181,8 +181,8 @@ def play_back(runs: Sequence[str], where: Paths, settings: Settings, speed: floa
 
     max_width = width.of(sys.stdout)
 
-    def show_line(at: float, text: str) -> None:
-        output.print_text(width.wrap(f"{at:7.1f} s  {text}", max_width, _INDENT))
+    def show_line(seconds: float, text: str) -> None:
+        output.print_text(width.wrap(f"{seconds:7.1f} s  {text}", max_width, _INDENT))
 
     for trace in find_traces(runs, where, settings):
         capture = records.capture(where, trace.run_id)
@@ -191,9 +191,9 @@ def play_back(runs: Sequence[str], where: Paths, settings: Settings, speed: floa
             if not output.has_reader():
                 return 0
             before = clock.seconds
-            at = clock.advance(datetime.fromisoformat(row.at), resumed=row.type == "run_resumed")
+            now = clock.advance(datetime.fromisoformat(row.at), resumed=row.type == "run_resumed")
             if speed > 0:
-                time.sleep(min((at - before) / speed, _LONGEST_PAUSE))
+                time.sleep(min((now - before) / speed, _LONGEST_PAUSE))
             event = decode(row.type, capture.local(row.body))
             match event:
                 case None:
@@ -202,18 +202,18 @@ def play_back(runs: Sequence[str], where: Paths, settings: Settings, speed: floa
                     output.print_text(width.wrap(f"run {event.run_id}: {event.goal}", max_width))
                 case RunFinished():
                     reason = f": {event.error}" if event.error and event.error != event.status else ""
-                    show_line(at, f"{event.status}{reason}")
+                    show_line(now, f"{event.status}{reason}")
                     output.print_result(event.answer or "(no answer)")
                 case RunResumed():
-                    show_line(at, "resumed")
+                    show_line(now, "resumed")
                 case _:
                     if (text := describe(event)) is not None:
-                        show_line(at, text)
+                        show_line(now, text)
     return 0
 
 
 def print_results(runs: Sequence[str], where: Paths, settings: Settings) -> int:
-    """Print the results of recorded runs as JSON, as `goalwright run --json` does."""
+    """Print the results of recorded runs as `goalwright run --json` does."""
     from goalwright.runs.stored import records
     from goalwright.traces.read import find_traces
     from goalwright_executor.history.run_history import RunHistory

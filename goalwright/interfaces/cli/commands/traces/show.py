@@ -1,4 +1,4 @@
-"""`goalwright trace show` and `goalwright trace diff`: show a run, and compare two."""
+"""`goalwright trace show` and `goalwright trace diff`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @click.option(
     "--task",
     metavar="ID",
-    help="Show the prompts and replies of this task; also (plan), (replan) and (synthesis).",
+    help="Show the prompts and replies of this task, or of (plan), (replan) or (synthesis).",
 )
 @click.option("--mermaid", is_flag=True, help="Print the plan as a Mermaid flowchart, for Markdown.")
 @options.journal
@@ -37,7 +37,7 @@ def show(run: str, workspace: Path, task: str | None, flags: SettingFlags, mode:
     """Show a run: its graph, timing and critical path.
 
     RUN is a run's id, a prefix of it, or `last` (the default); FILE is an exported trace (`-`: stdin). For each task:
-    its skill and why it was selected, which task it waited for, retries, tokens and cost.
+    its skill and why it was selected, the task that it waited for, retries, tokens and cost.
 
     \b
     Examples:
@@ -67,7 +67,7 @@ def show(run: str, workspace: Path, task: str | None, flags: SettingFlags, mode:
     else:
         output.print_text("\n\n".join(draw(shown, width.of(sys.stdout)) for shown in timelines))
         if output.is_terminal() and not mode.quiet:
-            output.say("--task ID shows what a task was asked and answered; `goalwright serve` shows runs in a browser")
+            output.say("--task ID shows the prompts and replies of a task; `goalwright serve` shows runs in a browser")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""`goalwright trace export` and `goalwright trace import`: move runs between journals and programs."""
+"""`goalwright trace export` and `goalwright trace import`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from goalwright_executor.stores.store import Store
 
 
-# What a browser would render, with whatever a run has recorded in it.
+# The suffixes of files that a browser would render.
 _PAGES = (".html", ".htm", ".xhtml", ".shtml")
 
 
@@ -50,8 +50,8 @@ def export(
 ) -> int:
     """Export runs as JSON lines, as an HTML page or to OpenTelemetry.
 
-    RUN is a run's id, a prefix of it, or `last` (the default). JSON lines hold one event each and can be imported,
-    shown and replayed on another machine. A file that ends in .html becomes a page.
+    RUN is a run's id, a prefix of it, or `last` (the default). JSON lines have one event each and can be imported,
+    shown and replayed on another machine. A file name with .html selects --html.
 
     \b
     Examples:
@@ -114,14 +114,14 @@ def _write(file: TextIO, store: Store, runs: Sequence[RunSummary], *, html: bool
 def import_runs(files: tuple[Path, ...], workspace: Path, flags: SettingFlags, mode: OutputMode) -> int:
     """Import exported runs into this journal.
 
-    Imports every run in FILES (`-`: stdin) or, if one is incomplete or already in the journal, none.
+    Imports all runs in FILES (`-`: stdin), or none if one is incomplete or already in the journal.
 
     \b
     Examples:
       goalwright trace import run.jsonl
       ssh elsewhere goalwright trace export last | goalwright trace import -
 
-    Exit status: 0 done, 2 a file or a run was refused, 4 the journal cannot be used.
+    Exit status: 0 done, 2 a file or run was refused, 4 the journal cannot be used.
     """
     from goalwright.runs.stored import records
     from goalwright.traces import transfer
