@@ -79,7 +79,7 @@ def test_three_calls_wait_and_another_process_answers_each(office: Path, serve: 
     assert "a person denied this call: no = no" in document["answer"]
     assert notes(office, run_id) == ["milk", "milk"]
     assert goalwright("approvals", "--json", cwd=office).out == "[]\n"
-    assert goalwright("approvals", cwd=office).err == "Nothing is waiting for an answer.\n"
+    assert goalwright("approvals", cwd=office).err == "No run is waiting for an answer.\n"
     assert {run: drift for run, drift in replayed(office).items() if drift} == {}
 
 

@@ -460,7 +460,7 @@ def test_the_help_says_what_limits_are_for(goalwright: Goalwright) -> None:
     said = " ".join(goalwright("batch", "--help").out.split())
     for text in (
         "Stop each goal after this time.",
-        "Budget of the batch in US dollars; --resume starts a new count.",
+        "Budget of the whole batch in US dollars, counted anew by --resume.",
     ):
         assert text in said
     assert "that the run may" not in said

@@ -48,7 +48,7 @@ def test_a_key_is_set_from_stdin_listed_without_its_value_and_removed(goalwright
         {"provider": "openai", "variable": "OPENAI_API_KEY", "place": "file", "in_environment": False},
     ]
     both = goalwright("keys", "list", env={"OPENAI_API_KEY": "theirs-0123456789"})
-    assert "openai         in the environment; kept in the file, which is not used" in both.out
+    assert "openai         in the environment; stored in the file, which is not used" in both.out
     assert KEY not in made.out + made.err + listed.out + both.out
     assert goalwright("keys", "remove", "openai").status == 0
     gone = goalwright("keys", "remove", "openai")
@@ -143,7 +143,7 @@ def test_an_ollama_that_answers_without_a_model_is_one_of_the_choices(
         shown = until(terminal, b"Number")
         assert f"2  Ollama, which runs at {address} and has no model yet" in shown
         os.write(terminal, b"2\n")
-        assert "ollama pull" in until(terminal, b"Is it there?")
+        assert "ollama pull" in until(terminal, b"Is it downloaded?")
         os.write(terminal, b"n\n")
         assert "Ollama has no model" in until(terminal, None)
         assert process.wait(60) == 4

@@ -347,21 +347,21 @@ def test_the_last_answer_is_written_to_a_file(workspace: Path, chat: Talk, serve
 
 
 @pytest.mark.parametrize(
-    ("flags", "told"),
+    ("flags", "message"),
     [
         (("--plan", "-", "x"), "`goalwright run --plan -`"),
         (("--after", "last", "--continue", "x"), "leave --after out"),
-        (("--after", "last"), "--after is for the first turn, and there is no goal"),
-        (("--dry-run",), "--dry-run is for the first turn, and there is no goal"),
+        (("--after", "last"), "--after applies to the first turn, and no goal was given"),
+        (("--dry-run",), "--dry-run applies to the first turn, and no goal was given"),
         (("--answer", "x"), "goalwright resume RUN --answer TEXT"),
         (("--review", "x"), "--review needs a terminal"),
         (("--recipe", "a", "--plan", "b"), "--recipe and --plan cannot be used together"),
         (("two", "words"), "put text of several words in quotes"),
     ],
 )
-def test_what_a_chat_cannot_do_is_said_with_what_to_do(chat: Talk, flags: tuple[str, ...], told: str) -> None:
+def test_flags_that_a_chat_cannot_use_are_refused(chat: Talk, flags: tuple[str, ...], message: str) -> None:
     done = chat("", *flags)
-    assert (done.status, told in done.err) == (2, True), done.err
+    assert (done.status, message in done.err) == (2, True), done.err
 
 
 def test_files_are_named_in_a_goal(tmp_path: Path) -> None:

@@ -123,7 +123,7 @@ def test_a_person_is_asked_about_the_entry_and_then_about_its_tools(
     assert "HOME from your environment goes to its environment as TOKEN" in shown
     trust_mcp(tools, trust=False, quiet=False)
     assert (asked[1:], starts(tmp_path)) == (["May it be started?", "May models call them?"], 1)
-    assert "note (may change things): Notes a text in a file." in capsys.readouterr().err
+    assert "note (may change data): Notes a text in a file." in capsys.readouterr().err
     assert tools.mcp.offer(start=False).tools == ()
     trust_mcp(tools, trust=False, quiet=False)
     assert (asked[3:], len(tools.mcp.offer(start=False).tools)) == (["May models call them?"], 5)
