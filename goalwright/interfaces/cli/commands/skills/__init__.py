@@ -1,1 +1,1 @@
-"""The commands of `goalwright skills`."""
+"""The commands of `goalwright skills`: list, select, check, create, import and measure skills."""
