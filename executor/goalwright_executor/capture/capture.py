@@ -74,7 +74,7 @@ class Capture:
         return self.secrets.redact(self.roots.portable(text))
 
     def event(self, event: Event) -> dict[str, Any]:
-        """Return the recorded fields of an event; names of fields inside its values may mark a secret, its own do not."""
+        """Return the recorded fields of an event; its own field names mark no secrets, those inside values may."""
         fields = asdict(event)
         shortest = self.secrets.shortest
         for name in _free_fields(type(event)):
@@ -199,7 +199,7 @@ class Capture:
         return {name: tasks if name == "tasks" else self.value(item) for name, item in _plain(plan).items()}
 
     def _is_unchanged(self, text: str) -> bool:
-        """Whether a value with this JSON is certainly recorded unchanged: no path, no secret, no name that marks one."""
+        """Whether a value with this JSON is surely recorded unchanged: no path, no secret, no secret field."""
         # Without escapes, the JSON contains every string of the value unchanged.
         if not text.isascii() or _SEP in text or "\\" in text or self.secrets.reveals(text):
             return False

@@ -1,7 +1,7 @@
 """JSON as journals write, read and hash it, with msgspec.
 
-Values that msgspec refuses are repaired: lone surrogates become U+FFFD, and lists nested thousands deep are cut. NaN and
-Infinity become null, as in a tool's result; integers may have any number of digits.
+Values that msgspec refuses are repaired: lone surrogates become U+FFFD, and lists nested thousands deep are cut. NaN
+and Infinity become null, as in a tool's result; integers may have any number of digits.
 """
 
 from __future__ import annotations

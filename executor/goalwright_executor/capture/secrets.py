@@ -27,7 +27,8 @@ _BASE64 = 8
 # The start of a word in a name: after a separator, or a capital after a small letter (`clientSecret`).
 _WORD = r"(?:^|[_\-.]|(?-i:(?<=[a-z0-9])(?=[A-Z])))"
 _NAME = re.compile(
-    rf"{_WORD}(?:(?:api|access|private|secret|auth)[_\-]?key|token|secret|passw(?:or)?d|passphrase|credentials?|authorization)$",
+    rf"{_WORD}(?:(?:api|access|private|secret|auth)[_\-]?key|token|secret|passw(?:or)?d|passphrase"
+    r"|credentials?|authorization)$",
     re.IGNORECASE,
 )
 # A position in paged results, which the next call needs unchanged.
@@ -38,7 +39,7 @@ _VARIABLE = re.compile(
     rf"|{_NAME.pattern}",
     re.IGNORECASE,
 )
-# A password inside the value of any variable: `postgres://user:password@host`, `user:password@tcp(host)`, `Password=…;`.
+# A password in the value of any variable: `postgres://user:password@host`, `user:password@tcp(host)`, `Password=…;`.
 _PASSWORD = re.compile(
     r"(?:://|^)([^\s/:@]{0,100}):([^\s/@]{1,200})@|\b(?:password|pwd)=([^\s;&]{1,200})", re.IGNORECASE
 )
@@ -237,7 +238,7 @@ def _base64(secret: bytes) -> Iterator[str]:
 
 
 def _lines(secret: str) -> Iterator[str]:
-    """The lines of a multi-line key, whose line ends may be escaped, as in a .env file; a line of words is no secret."""
+    """The lines of a multi-line key; line ends may be escaped, as in a .env file, and lines of words are left out."""
     lines = [line.strip() for line in secret.replace("\\n", "\n").splitlines()]
     return (line for line in lines if len(lines) > 1 and len(line) >= _LINE and " " not in line)
 

@@ -64,7 +64,8 @@ def of_plans(then: Plan, now: Plan) -> Iterator[str]:
         if (change := difference(getattr(then, part) or "", getattr(now, part) or "")) is not None:
             yield f"prompt of {prompt}: the plan's {part}: {change}"
     if then.unused != now.unused:
-        yield f"prompt of planning: the plan's reasons for unused skills: {_shown(then.unused)} → {_shown(now.unused)}"
+        reasons = f"{_shown(then.unused)} → {_shown(now.unused)}"
+        yield f"prompt of planning: the plan's reasons for unused skills: {reasons}"
 
 
 def of_tasks(then: Sequence[Task], now: Sequence[Task]) -> Iterator[str]:

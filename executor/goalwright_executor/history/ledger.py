@@ -180,7 +180,7 @@ class Ledger:
         return replace(self, files=self.files.copy(), early=dict(self.early), **parts)  # type: ignore[arg-type]
 
     def _accept(self, plan: Plan) -> None:
-        """Take the plan; a task that started while it was being written keeps its state if the plan has the same task."""
+        """Take the plan; a task that started while it was being written keeps its state if it is unchanged."""
         started = {task.id for task in plan.tasks if self.early.get(task.id) == task}
         plan = with_parts(plan, (part for part in parts_in(self.early.values()) if root_of(part.id) in started))
         kept = {task.id for task in plan.tasks if self.early.get(task.id) == task}

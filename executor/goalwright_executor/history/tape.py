@@ -133,7 +133,7 @@ class Tape:
         raise self.end_of(request.task)
 
     def end_of(self, task: str | None) -> GoalwrightError:
-        """Return the error for a missing outcome: the recorded task failed for another reason, or the record ends here."""
+        """Return the error for a missing outcome: the recorded task failed otherwise, or the record ends here."""
         recorded = self.history.tasks.get(task or "")
         if recorded is not None and recorded.status == "failed":
             return GoalwrightError(recorded.error or "it failed")

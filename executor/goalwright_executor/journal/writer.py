@@ -129,7 +129,7 @@ class Writer:
         self._pending.set()
 
     def listen(self, run_id: str, listener: Callable[[StopRequest], None] | None) -> None:
-        """Call `listener`, in the writer's thread, when another process requests a stop of the run; None unsubscribes."""
+        """Call `listener`, in the writer's thread, when another process requests a stop; None unsubscribes."""
         if listener is None:
             self._listeners.pop(run_id, None)
         else:
@@ -137,7 +137,7 @@ class Writer:
             self._pending.set()  # the thread wakes up more often with listeners
 
     def close(self) -> None:
-        """Write all pending entries and stop; runs that are still leased, as after a failure, are released if possible."""
+        """Write all pending entries and stop; runs that are still leased after a failure are released if possible."""
         self._closing = True
         self._hurry()
         self._thread.join()

@@ -153,8 +153,8 @@ class RunSummary:
     """A run in a list; `status` is a run's status, or `running`.
 
     `done` is the number of tasks with a result, `skills` the selected skills, `code` that of the error that ended the
-    run. Until there is a plan, which may drop tasks, `early` has the tasks with a result and `early_parts` the number of
-    added items; neither is stored.
+    run. Until there is a plan, which may drop tasks, `early` has the tasks with a result and `early_parts` the number
+    of added items; neither is stored.
     """
 
     run_id: str

@@ -156,8 +156,8 @@ def count_query(by: CountedBy, since: str) -> str:
     ended = " AND status <> 'running'" if by in _BY_STATUS else ""
     places = ", ".join(str(number) for number, _ in enumerate(columns.replace("(started, 1, 10)", "").split(","), 1))
     return (
-        f"SELECT {columns}, count(*), coalesce(sum(cost_usd), 0.0), count(cost_usd), coalesce(sum(tokens), 0) "  # noqa: S608
-        f"FROM runs WHERE {since}{ended} GROUP BY {places}"
+        f"SELECT {columns}, count(*), coalesce(sum(cost_usd), 0.0), count(cost_usd), "  # noqa: S608
+        f"coalesce(sum(tokens), 0) FROM runs WHERE {since}{ended} GROUP BY {places}"
     )
 
 

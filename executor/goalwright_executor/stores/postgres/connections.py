@@ -67,7 +67,7 @@ class Connections:
         return psycopg.connect(**{**_DEFAULTS, **parameters, "options": options}, autocommit=True)
 
     def write(self, work: Callable[[Connection, bool], T]) -> T:
-        """Run `work` on the writing connection; its flag is set on a retry, when a commit may already have succeeded."""
+        """Run `work` on the writing connection; its flag is set on a retry, when a commit may have succeeded."""
 
         def attempt(again: bool) -> T:
             if self._writer is None or self._writer.closed:

@@ -145,7 +145,8 @@ def rows(connections: Connections, clause: str, values: dict[str, Any]) -> Itera
     query = f"{_ROWS} WHERE {clause} AND (e.run, e.seq) > (%(run)s, %(seq)s) ORDER BY e.run, e.seq LIMIT {PAGE}"
     run, seq = -1, 0
     while True:
-        page = connections.read(lambda connection: _joined(connection, query, {**values, "run": run, "seq": seq}))  # noqa: B023
+        position = {"run": run, "seq": seq}
+        page = connections.read(lambda connection: _joined(connection, query, values | position))  # noqa: B023
         for _, row in page:
             yield row
         if len(page) < PAGE:

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 _MAX_POSITIONS = 255
 _LAST_POSITION = 16_383
 _LAST = "(SELECT max(seq) FROM events e WHERE e.run = r.id)"
-_MARK = f"UPDATE runs r SET indexed = 1, skills_used = %s WHERE run_id = %s AND {_LAST} = %s RETURNING id"  # noqa: S608 - no input
+_MARK = (
+    "UPDATE runs r SET indexed = 1, skills_used = %s "  # noqa: S608 - no input
+    f"WHERE run_id = %s AND {_LAST} = %s RETURNING id"
+)
 _WORDS = (
     "INSERT INTO run_words (run, words) VALUES (%s, %s::tsvector) "
     "ON CONFLICT (run) DO UPDATE SET words = excluded.words"
@@ -28,11 +31,11 @@ _WORDS = (
 
 
 def unindexed(connection: Connection, most: int, run_ids: Collection[str]) -> list[tuple[Any, ...]]:
-    """Runs that are not indexed or have changed since: summary columns, holder, age and the number of the last event."""
+    """Unindexed and changed runs: summary columns, holder, age and the number of the last event."""
     chosen = " AND run_id = ANY(%(runs)s)" if run_ids else ""
     query = (
-        f"SELECT {SUMMARY}, holder, {AGE}, {_LAST} FROM {JOINED} WHERE r.indexed IS NULL{chosen} "  # noqa: S608 - no input
-        "ORDER BY r.id DESC LIMIT %(most)s"
+        f"SELECT {SUMMARY}, holder, {AGE}, {_LAST} FROM {JOINED} "  # noqa: S608 - no input
+        f"WHERE r.indexed IS NULL{chosen} ORDER BY r.id DESC LIMIT %(most)s"
     )
     return connection.execute(query, {"runs": list(run_ids), "most": most}).fetchall()
 

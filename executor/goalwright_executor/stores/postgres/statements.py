@@ -27,8 +27,8 @@ _NEW = (
 )
 # Known runs are updated: an insert that ends as an update would use up a key.
 _KNOWN = (
-    f"UPDATE runs r SET {', '.join(f'{name} = n.{name}' for name in CHANGING)}, indexed = NULL FROM {_VALUES} "  # noqa: S608
-    "WHERE r.run_id = n.run_id"
+    f"UPDATE runs r SET {', '.join(f'{name} = n.{name}' for name in CHANGING)}, indexed = NULL "  # noqa: S608
+    f"FROM {_VALUES} WHERE r.run_id = n.run_id"
 )
 _FENCE = "SELECT run_id FROM runs WHERE run_id = ANY(%s) AND holder = %s ORDER BY run_id FOR SHARE"
 _TAKE = (

@@ -263,7 +263,8 @@ def _add_partition(connection: Connection, number: int) -> None:
 
 def _status(connection: Connection, url: str, name: str) -> StoreStatus:
     row = connection.execute(
-        "SELECT (SELECT max(version) FROM goalwright_version), (SELECT count(*) FROM runs), (SELECT min(started) FROM runs), "
+        "SELECT (SELECT max(version) FROM goalwright_version), (SELECT count(*) FROM runs), "
+        "(SELECT min(started) FROM runs), "
         "(SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class c "
         "JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = %s AND c.relkind = 'r')",
         (name,),

@@ -70,7 +70,8 @@ _TABLES = f"""
     CREATE TABLE texts (id INTEGER PRIMARY KEY, sha TEXT NOT NULL UNIQUE, text TEXT NOT NULL);
     CREATE TABLE uses (run INTEGER NOT NULL, sha TEXT NOT NULL, PRIMARY KEY (run, sha)) WITHOUT ROWID
 """
-# Each step migrates the tables to the next version. A file's version is the number of its steps; a new version appends one.
+# Each step migrates the tables to the next version; a new version appends one.
+# A file's version is the number of its steps.
 STEPS: Sequence[str] = (_TABLES,)
 VERSION = len(STEPS)
 

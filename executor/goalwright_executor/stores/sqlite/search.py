@@ -44,10 +44,11 @@ def make_table(connection: sqlite3.Connection) -> bool:
 
 
 def unindexed(connection: sqlite3.Connection, most: int, run_ids: Collection[str]) -> list[tuple[Any, ...]]:
-    """Runs that are not indexed or have changed since: summary columns, holder, beat and the number of the last event."""
+    """Unindexed and changed runs: summary columns, holder, beat and the number of the last event."""
     missing = "indexed IS NULL" if has_table(connection) else "1"
     chosen = f" AND run_id IN ({', '.join('?' * len(run_ids))})" if run_ids else ""
-    query = f"SELECT {SUMMARY}, holder, beat, {_LAST} FROM runs WHERE {missing}{chosen} ORDER BY id DESC LIMIT ?"  # noqa: S608
+    where = f"{missing}{chosen}"
+    query = f"SELECT {SUMMARY}, holder, beat, {_LAST} FROM runs WHERE {where} ORDER BY id DESC LIMIT ?"  # noqa: S608
     return connection.execute(query, [*run_ids, most]).fetchall()
 
 
@@ -56,7 +57,8 @@ def write(connection: sqlite3.Connection, runs: Sequence[RunIndex]) -> None:
     has_words = make_table(connection)
     for run in runs:
         updated = connection.execute(
-            f"UPDATE runs SET indexed = 1, skills_used = ? WHERE run_id = ? AND {_LAST} = ? RETURNING id",  # noqa: S608 - no input
+            "UPDATE runs SET indexed = 1, skills_used = ? "  # noqa: S608 - no input
+            f"WHERE run_id = ? AND {_LAST} = ? RETURNING id",
             (clean(" ".join(run.skills_used)), run.run_id, run.last),
         ).fetchone()
         if updated is not None and has_words:

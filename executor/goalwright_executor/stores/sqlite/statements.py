@@ -42,12 +42,14 @@ PAUSE = 0.12
 # Each file has its own primary keys: rows are matched by the run's id.
 _BY_RUN = "JOIN gathered.runs g ON g.id = one.run JOIN main.runs m ON m.run_id = g.run_id"
 _EVENT = "seq, at, type, body"
+_EVENTS_BY_RUN = f"FROM gathered.events one {_BY_RUN} ORDER BY one.id"
+_RESULTS_BY_RUN = f"FROM gathered.results one {_BY_RUN}"
 _COPY = (
-    f"INSERT INTO main.runs ({SUMMARY}, imported) SELECT {SUMMARY}, 1 FROM gathered.runs ORDER BY id",  # noqa: S608 - no input
+    f"INSERT INTO main.runs ({SUMMARY}, imported) SELECT {SUMMARY}, 1 FROM gathered.runs ORDER BY id",  # noqa: S608
     "INSERT OR IGNORE INTO main.texts (sha, text) SELECT sha, text FROM gathered.texts ORDER BY id",
     f"INSERT INTO main.uses (run, sha) SELECT m.id, one.sha FROM gathered.uses one {_BY_RUN}",  # noqa: S608
-    f"INSERT INTO main.events (run, {_EVENT}) SELECT m.id, {_EVENT} FROM gathered.events one {_BY_RUN} ORDER BY one.id",  # noqa: S608
-    f"INSERT INTO main.results (run, seq, key) SELECT m.id, one.seq, one.key FROM gathered.results one {_BY_RUN}",  # noqa: S608
+    f"INSERT INTO main.events (run, {_EVENT}) SELECT m.id, {_EVENT} {_EVENTS_BY_RUN}",
+    f"INSERT INTO main.results (run, seq, key) SELECT m.id, one.seq, one.key {_RESULTS_BY_RUN}",
 )
 
 
@@ -165,7 +167,7 @@ def _insert(connection: sqlite3.Connection, into: str, width: int, rows: Iterabl
 
 
 def _sizes(rows: int) -> Iterator[int]:
-    """The number of rows of each statement: many rows are split into powers of two, so that few statements are prepared."""
+    """The number of rows of each statement: powers of two for many rows, so that few statements are prepared."""
     if rows <= MAX_ROWS:
         yield from (rows,) if rows else ()
         return

@@ -300,8 +300,7 @@ class SqliteStore:
                 text = reader.execute("SELECT text FROM texts WHERE sha = ?", (sha,)).fetchone()
                 return str(text[0]) if text else missing(sha)
 
-            query = (
-                f"SELECT r.run_id, e.seq, e.at, e.type, e.body FROM events e JOIN runs r ON r.id = e.run WHERE {clause}"  # noqa: S608
-            )
+            joined = f"events e JOIN runs r ON r.id = e.run WHERE {clause}"
+            query = f"SELECT r.run_id, e.seq, e.at, e.type, e.body FROM {joined}"  # noqa: S608
             for run_id, seq, at, kind, body in connection.execute(query, values):
                 yield Row(run_id, seq, at, kind, texts.read(body, text_of))
