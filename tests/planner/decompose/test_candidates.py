@@ -1,4 +1,4 @@
-"""A small model that plans chooses among described skills where the selection is in doubt, and among fitting tools."""
+"""A small model that plans chooses among described skills if the selection is uncertain, and among fitting tools."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ def asked(brief: Brief) -> str:
     return messages(brief, Prompts())[-1].content
 
 
-def test_skills_in_doubt_stand_among_others_with_a_line_of_each() -> None:
+def test_uncertain_skills_are_listed_with_descriptions_among_others() -> None:
     assert DOUBTFUL.candidates.skills == tuple(NAMES[:12])
     lines = [f"- {name}: Does {name} from start to end, with a template for the report, three" for name in NAMES[:12]]
     assert asked(DOUBTFUL).splitlines()[2:] == [f"{line}…" for line in lines]
 
 
-def test_one_certain_skill_beside_a_doubtful_one_has_to_be_used_all_the_same() -> None:
+def test_certain_skill_beside_uncertain_skill_must_be_used() -> None:
     brief = replace(DOUBTFUL, certain=("skill-0",))
     assert (brief.must_use, len(brief.candidates.skills)) == (("skill-0",), 12)
 
@@ -59,17 +59,17 @@ def test_one_certain_skill_beside_a_doubtful_one_has_to_be_used_all_the_same() -
     ],
     ids=["certain", "none selected", "model that does not plan", "large model", "nothing listed"],
 )
-def test_otherwise_only_the_selected_ones_are_named(brief: Brief, shown: tuple[str, ...]) -> None:
+def test_otherwise_only_selected_skills_are_named(brief: Brief, shown: tuple[str, ...]) -> None:
     assert (brief.candidates.skills, brief.candidates.lines) == (shown, {})
 
 
-def test_a_goal_that_is_one_thing_is_still_one_task() -> None:
+def test_goal_that_is_one_thing_is_still_one_task() -> None:
     ruled = replace(DOUBTFUL, goal="Explain how tides work").by_rule()
     assert ruled is not None
     assert [task.name for task in ruled.plan.tasks] == ["skill-0"]
 
 
-def test_one_sentence_over_functions_may_be_a_chain_of_them() -> None:
+def test_one_sentence_may_become_a_chain_of_functions() -> None:
     assert FUNCTIONS.by_rule() is None
     lengths = PLANNER.shape.schema(FUNCTIONS.asked_plan)["properties"]["tasks"]["anyOf"]
     assert max(length["maxItems"] for length in lengths) == 3
@@ -79,7 +79,7 @@ def test_one_sentence_over_functions_may_be_a_chain_of_them() -> None:
     assert shown[-1].content.splitlines()[2:] == [f"- {name}" for name in NAMES]
 
 
-def test_a_function_whose_name_does_not_tell_what_it_does_has_a_line() -> None:
+def test_function_whose_name_does_not_describe_it_has_a_description() -> None:
     rows = {"hypot": "Length of the long side.", "lookup-b": "Search for a film.", "search_film": "Search for films."}
     skills = [Skill(name, about, f"/w/{name}/SKILL.md", "project") for name, about in rows.items()]
     brief = replace(FUNCTIONS, skills=render(["hypot"], skills), known=Known(list(rows)), names=("hypot",))
@@ -90,11 +90,11 @@ def test_a_function_whose_name_does_not_tell_what_it_does_has_a_line() -> None:
     ]
 
 
-def test_functions_that_are_certain_stand_among_those_they_may_need() -> None:
+def test_certain_functions_are_listed_among_other_functions() -> None:
     assert len(replace(FUNCTIONS, certain=FUNCTIONS.names).candidates.skills) == 20
 
 
-def test_more_functions_are_shown_than_skills_with_a_line_each() -> None:
+def test_more_functions_than_described_skills_are_shown() -> None:
     skills = [Skill(f"get-{number}", "Get it by its ID.", f"/w/{number}/SKILL.md", "project") for number in range(99)]
     brief = replace(FUNCTIONS, skills=render([], skills), known=Known([skill.name for skill in skills]))
     assert (len(brief.candidates.skills), len(DOUBTFUL.candidates.skills)) == (24, 12)
@@ -105,17 +105,17 @@ def test_more_functions_are_shown_than_skills_with_a_line_each() -> None:
     [replace(FUNCTIONS, names=()), replace(FUNCTIONS, profile=profiles()["small"]), replace(FUNCTIONS, profile=FULL)],
     ids=["none selected", "model that does not plan", "large model"],
 )
-def test_functions_make_no_difference_where_none_is_selected_or_none_are_offered(brief: Brief) -> None:
+def test_functions_are_ignored_if_none_is_selected_or_offered(brief: Brief) -> None:
     assert not brief.candidates.functions
     assert not any(example.lines for example in brief.candidates.examples)
 
 
-def test_a_goal_that_lists_things_is_shown_the_same_examples_over_functions() -> None:
+def test_goal_that_lists_things_gets_usual_examples_with_functions() -> None:
     brief = replace(FUNCTIONS, goal="Find the director of Ran, list his films, and write a note about each of them")
     assert brief.candidates.examples == DOUBTFUL.candidates.examples
 
 
-async def test_a_chain_of_functions_need_not_repeat_the_goal() -> None:
+async def test_chain_of_functions_need_not_repeat_the_goal() -> None:
     tasks = [{"id": "t1", "use": "skill-0", "instruction": "Search for the film.", "depends_on": []}]
     reply = Reply(json.dumps({"tasks": tasks}))
     made = await PlanJudge(FUNCTIONS).verdict(reply, 1)
@@ -126,7 +126,7 @@ async def test_a_chain_of_functions_need_not_repeat_the_goal() -> None:
     assert (completed.plan.tasks[0].instruction, len(completed.repairs)) == (FUNCTIONS.goal, 1)
 
 
-def test_a_goal_with_material_is_shown_one_like_it_where_there_are_no_skills_to_choose_from() -> None:
+def test_goal_with_material_gets_similar_example_without_skills() -> None:
     brief = replace(DOUBTFUL, goal="Who is it?\napi_list: [{'name': 'rota', 'parameters': {'week': 'its number'}}]")
     assert not any(example.material for example in brief.candidates.examples)
     alone = replace(brief, names=(), known=Known([]), skills="")
@@ -136,7 +136,7 @@ def test_a_goal_with_material_is_shown_one_like_it_where_there_are_no_skills_to_
     assert not any(example.material for example in replace(alone, goal="Who is on call?").candidates.examples)
 
 
-def test_a_goal_with_material_is_planned_by_the_steps_towards_it() -> None:
+def test_goal_with_material_is_planned_in_steps() -> None:
     alone = replace(
         DOUBTFUL, goal="Who is it?\nFunctions: rota(week), phone(name)", names=(), known=Known([]), skills=""
     )
@@ -172,12 +172,12 @@ def test_tools_are_shown_with_their_parameters_and_examples_of_calls() -> None:
     assert set(PLANNER.shape.schema(CALLING.asked_plan)["$defs"]) >= {"arguments1", "arguments2"}
 
 
-def test_a_goal_for_tools_is_never_planned_by_rule() -> None:
+def test_goal_for_tools_is_not_planned_by_rule() -> None:
     simple = replace(CALLING, goal="List the visits of Ana Silva")
     assert replace(simple, called=()).by_rule() is not None
     assert simple.by_rule() is None
 
 
-def test_without_fitting_tools_nothing_is_said_of_any() -> None:
+def test_prompt_does_not_mention_tools_if_none_fits() -> None:
     shown = messages(replace(CALLING, called=()), Prompts())
     assert not any("ools" in message.content or "arguments" in message.content for message in shown)

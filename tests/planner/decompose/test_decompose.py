@@ -1,4 +1,4 @@
-"""Goal to plan: no more calls than needed, three at most."""
+"""From a goal to a plan in as few calls as possible, at most three."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ async def plan_with(model: ScriptedModel) -> Recorder:
     return record
 
 
-async def test_a_good_plan_takes_one_call() -> None:
+async def test_valid_plan_takes_one_call() -> None:
     model = saying(GOOD)
     record = await plan_with(model)
     assert len(model.asked) == 1
@@ -43,7 +43,7 @@ async def test_a_good_plan_takes_one_call() -> None:
     assert [type(event) for event in record.events] == [PromptMade, PlanMade]
 
 
-async def test_a_faulty_plan_is_asked_again_with_all_faults_and_the_previous_answer() -> None:
+async def test_invalid_plan_is_asked_again_with_all_faults_and_previous_answer() -> None:
     model = saying(DANGLING, GOOD)
     record = await plan_with(model)
     first, second = model.asked
@@ -87,7 +87,7 @@ async def test_a_question_ends_planning() -> None:
     assert (plan.tasks, plan.clarification) == ((), "Which one?")
 
 
-def test_the_prompt_holds_goal_skills_tools_date_files_and_answers() -> None:
+def test_prompt_contains_goal_skills_tools_date_files_and_answers() -> None:
     system, user = messages(BRIEF, Prompts())
     for text in ("<available_skills/>", "<available_tools/>", "Sunday", "<<id.output>>"):
         assert text in system.content

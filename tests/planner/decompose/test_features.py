@@ -1,4 +1,4 @@
-"""What the decomposer is taught about plans that adapt: one good example each, only what is on, and always the same."""
+"""The decomposer's prompt explains each feature of adaptive plans with one valid example, if the feature applies."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def system(goal: str = "Do it", **more: Any) -> str:
 
 
 def examples(text: str) -> list[dict[str, Any]]:
-    """The tasks that the prompt shows, each on a line of its own."""
+    """Return the example tasks of a prompt, each of which has its own line."""
     rows = (line.strip().rstrip(",") for line in text.splitlines() if line.startswith('  {"id"'))
     return [json.loads(re.sub(r"\}\],$", "}", row).removesuffix("]")) for row in rows]
 
@@ -47,18 +47,18 @@ def test_each_feature_has_one_example_that_is_valid() -> None:
         assert row.keys() <= plan_schema()["properties"]["tasks"]["items"]["properties"].keys()
 
 
-def test_models_are_taught_only_if_there_are_names() -> None:
+def test_models_are_explained_only_if_some_are_named() -> None:
     assert '"model"' not in system()
     assert '- "model": fast or strong, ' in system(known=Known(models=("fast", "strong")))
 
 
-def test_the_system_message_is_the_same_for_whatever_is_asked() -> None:
+def test_system_message_does_not_depend_on_the_goal() -> None:
     first = system()
     begun = (Task("a", "llm", instruction="go"),)
     assert system("Another goal", files=("x.md",), answers=("yes",), schema={"type": "object"}, fixed=begun) == first
 
 
-def test_small_models_are_not_offered_any() -> None:
+def test_small_models_are_not_offered_plan_features() -> None:
     brief = Brief("Do it", "", "", "today", Known(models=("fast",)), profile=profile_of("lm_studio/qwen2.5:0.5b"))
     asked = "".join(message.content for message in messages(brief, Prompts()))
     assert not any(f'"{feature}"' in asked for feature in FEATURES)
@@ -79,7 +79,7 @@ def told(goal: str, **more: Any) -> str:
         "重写摘要，直到少于一百字",
     ],
 )  # fmt: skip
-def test_rounds_are_taught_where_the_goal_asks_for_them_with_one_valid_example(goal: str) -> None:
+def test_rounds_are_explained_if_goal_asks_for_them(goal: str) -> None:
     (shown,) = examples(told(goal))
     assert list(row_problems(1, shown, Known())) == []
     schema = plan_schema(repeats=True)["properties"]["tasks"]["items"]["properties"]
@@ -88,7 +88,7 @@ def test_rounds_are_taught_where_the_goal_asks_for_them_with_one_valid_example(g
 
 
 @pytest.mark.parametrize("goal", ["Write the API documentation", "Untie the knots in notes.md", "Ground the claims"])
-def test_other_goals_pay_nothing_for_rounds(goal: str) -> None:
+def test_rounds_are_not_explained_for_other_goals(goal: str) -> None:
     assert "repeat" not in told(goal) + system(goal)
     assert Brief(goal, "", "", "today", Known()).repeats is False
     assert "repeat" not in plan_schema()["properties"]["tasks"]["items"]["properties"]
@@ -111,7 +111,7 @@ def test_small_models_are_not_offered_rounds() -> None:
         "检查每个文件，如果没有测试就写测试",
     ],
 )  # fmt: skip
-def test_conditions_on_items_are_taught_where_the_goal_tells_items_apart(goal: str) -> None:
+def test_item_conditions_are_explained_if_goal_distinguishes_items(goal: str) -> None:
     (shown,) = examples(told(goal))
     assert ("<<item." in shown["when"], list(row_problems(1, shown, Known()))) == (True, [])
     assert system(goal) == system(), "the part that providers keep is the same"
@@ -121,11 +121,11 @@ def test_conditions_on_items_are_taught_where_the_goal_tells_items_apart(goal: s
     "goal",
     ["Write the API documentation", "Summarise all the notes", "Find out if it rains", "List each file and its size"],
 )
-def test_other_goals_pay_nothing_for_conditions_on_items(goal: str) -> None:
+def test_item_conditions_are_not_explained_for_other_goals(goal: str) -> None:
     assert told(goal) == f"<goal>\n{goal}\n</goal>"
 
 
-def test_small_models_are_not_offered_conditions_on_items() -> None:
+def test_small_models_are_not_offered_item_conditions() -> None:
     goal = "Translate each page that is outdated"
     brief = Brief(goal, "", "", "today", Known(), profile=profile_of("lm_studio/qwen2.5:0.5b"))
     assert brief.item_conditions
@@ -144,9 +144,7 @@ IN_ROUNDS = Task("draft", "llm", instruction="Write it.", repeat=Repeat("<<draft
         ("Write it", DRAFT, "the person asks for this: do it again until it has fewer than 100 words"),
     ],
 )
-def test_a_change_of_a_plan_may_have_rounds_where_the_goal_the_plan_or_the_person_does(
-    goal: str, task: Task, reason: str
-) -> None:
+def test_change_may_have_rounds_if_goal_plan_or_reason_does(goal: str, task: Task, reason: str) -> None:
     brief, situation = Brief(goal, "", "", "today", Known()), Situation(Plan((task,)), (), (reason,), 1)
     given = variables(brief, situation)
     asked = Prompts().render("replanner", "user", given)
@@ -157,7 +155,7 @@ def test_a_change_of_a_plan_may_have_rounds_where_the_goal_the_plan_or_the_perso
     assert shown["repeat"].keys() <= added["repeat"]["properties"].keys()
 
 
-def test_other_changes_of_plans_pay_nothing_for_rounds() -> None:
+def test_rounds_are_not_explained_for_other_changes() -> None:
     situation = Situation(Plan((DRAFT,)), (), ("task 'draft' failed, and the answer lacks its result",), 1)
     given = variables(Brief("Write it", "", "", "today", Known()), situation)
     assert given["repeats"] is False

@@ -1,4 +1,4 @@
-"""Skills that every plan must use: asked for in every answer, and never excused."""
+"""Skills that every plan must use: required of every answer, without exceptions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ async def planned(brief: Brief, *answers: dict[str, Any] | str) -> tuple[Recorde
     return record, model
 
 
-async def test_a_reason_does_not_excuse_a_required_skill() -> None:
+async def test_reason_does_not_excuse_required_skill() -> None:
     excused = WITHOUT | {"unused": {"s": "it does not fit"}}
     record, model = await planned(BRIEF, excused, excused, WITH)
     assert len(model.asked) == 3
@@ -52,7 +52,9 @@ CONDITION = '<<a.output>> contains "x"'
         ([{"id": "b", "for_each": "<<a.output>>", "instruction": "Do <<item>>", "depends_on": ["a"]}], True),
     ],
 )  # fmt: skip
-async def test_a_task_that_a_condition_may_leave_out_is_no_use(tasks: list[dict[str, Any]], *, certain: bool) -> None:
+async def test_conditional_task_does_not_count_for_required_skill(
+    tasks: list[dict[str, Any]], *, certain: bool
+) -> None:
     row = {"action_type": "skill", "name": "s", "instruction": "reach it"}
     first = {"tasks": [*WITHOUT["tasks"], *({**row, **task} for task in tasks)]}
     record, model = await planned(BRIEF, first, WITH)
@@ -65,7 +67,7 @@ async def test_a_task_that_a_condition_may_leave_out_is_no_use(tasks: list[dict[
             await planned(BRIEF, first, first, first)
 
 
-async def test_other_skills_that_were_selected_with_certainty_are_asked_for_with_it() -> None:
+async def test_certain_skills_are_asked_for_together_with_required_skill() -> None:
     record, model = await planned(replace(BRIEF, names=("s", "t"), certain=("s", "t")), WITHOUT, WITH)
     assert len(model.asked) == 2
     (refused,) = record.of(PlanRefused)
@@ -76,7 +78,7 @@ async def test_other_skills_that_were_selected_with_certainty_are_asked_for_with
     assert "'unused'" in refused.faults[1]
 
 
-async def test_a_plan_with_faults_is_told_that_no_reason_excuses_a_required_skill() -> None:
+async def test_faulty_plan_also_gets_fault_for_required_skill() -> None:
     broken = {"tasks": [WITHOUT["tasks"][0] | {"depends_on": ["nobody"]}], "unused": {"s": "it does not fit"}}
     record, _ = await planned(BRIEF, broken, WITH)
     (refused,) = record.of(PlanRefused)
@@ -84,24 +86,24 @@ async def test_a_plan_with_faults_is_told_that_no_reason_excuses_a_required_skil
     assert "'unused'" not in refused.faults[-1]
 
 
-async def test_a_skill_that_another_answer_used_is_required_of_the_last_one_too() -> None:
+async def test_error_names_required_skill_that_last_plan_left_out() -> None:
     with pytest.raises(SkillNotUsed, match="the last of 3 plans of scripted does not use the required skill 's'") as no:
         await planned(BRIEF, "no plan", WITHOUT, WITHOUT)
     assert "choose a stronger model" in no.value.message
 
 
-async def test_other_faults_are_told_as_they_are() -> None:
+async def test_other_faults_raise_plan_error() -> None:
     with pytest.raises(PlanError, match="gave no valid plan in 3 attempts") as caught:
         await planned(BRIEF, WITHOUT, WITHOUT, "no plan")
     assert not isinstance(caught.value, SkillNotUsed)
 
 
-async def test_a_question_in_place_of_a_plan_needs_no_skill() -> None:
+async def test_question_needs_no_required_skill() -> None:
     record, _ = await planned(BRIEF, {"tasks": [], "clarification": "Which moon?"})
     assert record.of(PlanMade)[0].plan.clarification == "Which moon?"
 
 
-async def test_a_small_models_plan_gets_the_skill_back_that_it_left_out_twice() -> None:
+async def test_required_skill_left_out_twice_is_added_to_small_models_plan() -> None:
     small = replace(BRIEF, profile=replace(FULL, whole_goal=True))
     record, model = await planned(small, WITHOUT, WITHOUT)
     assert len(model.asked) == 2
@@ -109,7 +111,7 @@ async def test_a_small_models_plan_gets_the_skill_back_that_it_left_out_twice() 
     assert (made.plan.tasks[0].name, "left out the skill 's'" in made.repairs[-1]) == ("s", True)
 
 
-async def test_a_plan_by_rule_has_the_skill_or_a_model_is_asked() -> None:
+async def test_plan_by_rule_uses_required_skill_or_model_is_asked() -> None:
     ruled = replace(BRIEF, profile=replace(FULL, simple_by_rule=True), goal="Write a haiku")
     record, model = await planned(ruled, WITH)
     assert (model.asked, record.of(PlanMade)[0].plan.tasks[0].name) == ([], "s")

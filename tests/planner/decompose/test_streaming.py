@@ -1,4 +1,4 @@
-"""Which tasks of a plan may start while the rest is being written."""
+"""Tasks that may start while the rest of the plan is being written."""
 
 from __future__ import annotations
 
@@ -51,23 +51,23 @@ def early(*rows: Any, **more: Any) -> list[str]:
         ([llm("a"), llm("b", wait_for=["a"]), llm("c", "b"), llm("d")], ["a", "d"]),
     ],
 )
-def test_a_task_starts_early_if_it_has_no_fault_and_waits_only_for_such(rows: list[Any], found: list[str]) -> None:
+def test_valid_task_starts_early_after_its_dependencies(rows: list[Any], found: list[str]) -> None:
     assert early(*rows) == found
 
 
 @pytest.mark.parametrize(
     ("key", "found"), [("edges", []), ("order", []), ("synthesis", ["a", "b"]), ("reasoning", ["a", "b"])]
 )
-def test_a_key_that_may_order_tasks_lets_all_of_them_wait_for_the_whole_plan(key: str, found: list[str]) -> None:
+def test_key_that_may_order_tasks_holds_back_all_tasks(key: str, found: list[str]) -> None:
     text = json.dumps({key: "a -> b", "tasks": [llm("a"), llm("b")]})
     assert [task.id for task in reader().feed(text)] == found
 
 
-def test_no_more_tasks_start_than_a_plan_may_have() -> None:
+def test_early_tasks_are_limited_by_max_tasks() -> None:
     assert early(llm("a"), llm("b"), llm("c"), max_tasks=2) == ["a", "b"]
 
 
-def test_it_does_not_depend_on_the_pieces() -> None:
+def test_early_tasks_do_not_depend_on_the_pieces() -> None:
     draw = random.Random(3)
     names = [f"t{number}" for number in range(8)]
     for _ in range(60):
@@ -85,7 +85,7 @@ _TEXTS = ("plain", 'with "quotes" and \\ backslash', "[{]}", "ünï \u2028 😀"
 
 
 def written(draw: random.Random) -> tuple[str, list[Any]]:
-    """A random plan as a model may write it, and its tasks."""
+    """Return a random plan as a model may write it, and its tasks."""
     tasks = [
         {
             "id": f"t{number}",
@@ -100,17 +100,17 @@ def written(draw: random.Random) -> tuple[str, list[Any]]:
     return json.dumps(plan, ensure_ascii=draw.random() < 0.5, indent=indent), tasks
 
 
-def test_random_plans_cut_at_random_give_their_own_tasks_and_never_a_wrong_one() -> None:
+def test_random_plans_in_random_pieces_give_their_own_tasks() -> None:
     draw = random.Random(11)
     for _ in range(400):
         text, tasks = written(draw)
-        reader, found, at = PartialPlan(), [], 0
-        while at < len(text):
+        reader, rows, offset = PartialPlan(), [], 0
+        while offset < len(text):
             step = draw.randrange(1, 30)
-            found += reader.feed(text[at : at + step])
-            at += step
-            assert found == tasks[: len(found)]
-        assert found == tasks
+            rows += reader.feed(text[offset : offset + step])
+            offset += step
+            assert rows == tasks[: len(rows)]
+        assert rows == tasks
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_random_plans_cut_at_random_give_their_own_tasks_and_never_a_wrong_one()
         ("}]{[" * 20, []),
     ],
 )
-def test_what_is_not_strictly_a_plan_stops_it(text: str, tasks: list[Any]) -> None:
+def test_anything_but_a_strict_plan_stops_the_reader(text: str, tasks: list[Any]) -> None:
     reader = PartialPlan()
     assert [row for char in text for row in reader.feed(char)] == tasks
     assert PartialPlan().feed(text) == tasks

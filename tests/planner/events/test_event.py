@@ -1,11 +1,11 @@
-"""Reading events, in several threads."""
+"""Decoding events in several threads."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 
-# In a process of its own: what is wrong here ends the interpreter.
+# In a child process, because a failure crashes the interpreter.
 READ_TOGETHER = """
 import sys, threading, types
 from goalwright_planner.events import event
@@ -47,6 +47,6 @@ print(read == ["c"] * 1500)
 """
 
 
-def test_threads_may_be_the_first_to_read_an_event_together() -> None:
+def test_threads_can_decode_a_new_event_class_concurrently() -> None:
     ran = subprocess.run([sys.executable, "-c", READ_TOGETHER], capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stdout) == (0, "True\n"), ran.stderr

@@ -28,7 +28,7 @@ def brief(goal: str = GOAL, *names: str) -> Brief:
     return Brief(goal, "<available_skills/>", "", "today", Known(names), names, profile=PLANNER)
 
 
-def test_the_examples_shown_to_the_model_are_plans_of_its_schema() -> None:
+def test_example_plans_fit_the_schema() -> None:
     assert [len(SMALL.shape.widen(json.loads(example.plan))["tasks"]) for example in SMALL.examples] == [
         1,
         4,
@@ -59,18 +59,18 @@ def test_the_goal_comes_last_with_the_best_skills_only() -> None:
         ("", 1),
     ],
 )
-def test_a_plan_has_room_for_the_things_that_the_goal_lists(goal: str, most: int) -> None:
+def test_schema_has_room_for_the_listed_things(goal: str, most: int) -> None:
     schema = SMALL.shape.schema(AskedPlan(goal, ["a"], 4))
     tasks = schema["properties"]["tasks"]
     assert (len(tasks["anyOf"]) if "anyOf" in tasks else 1) == most
 
 
-def test_a_list_counts_its_items() -> None:
+def test_listed_counts_items() -> None:
     assert listed("- one thing") == 1
     assert listed("- one thing\n- another") == 2
 
 
-async def test_a_small_plan_becomes_a_full_one() -> None:
+async def test_numbered_plan_is_widened_to_full_plan() -> None:
     answer = '{"tasks":[{"id":"t1","use":"a","instruction":"Describe the API; errors included","depends_on":[]}]}'
     model = saying(answer)
     plan = await decompose(brief("Describe the API; errors included", "a"), model, Prompts(), Recorder())
@@ -80,7 +80,7 @@ async def test_a_small_plan_becomes_a_full_one() -> None:
     assert model.asked[0].schema != FULL.shape.schema(AskedPlan(GOAL, ["a"], 3))
 
 
-async def test_a_plan_by_rule_asks_no_model_and_says_why() -> None:
+async def test_plan_by_rule_makes_no_call_and_records_the_rule() -> None:
     record, model = Recorder(), saying("never asked")
     small = replace(brief("Write a haiku and explain DNS", "a"), profile=SMALL, skill_for=lambda text: "a")
     plan = await decompose(small, model, Prompts(), record)
@@ -89,7 +89,7 @@ async def test_a_plan_by_rule_asks_no_model_and_says_why() -> None:
     assert record.events == [PlanMade(plan, 0, rule="the goal lists 2 parts")]
 
 
-async def test_what_a_plan_lost_is_put_back_and_said() -> None:
+async def test_lost_parts_are_put_back_and_reported() -> None:
     record = Recorder()
     answer = '{"tasks":[{"id":"t1","use":"no skill","instruction":"Write a haiku.","depends_on":[]}]}'
     plan = await decompose(brief("Write a haiku and explain DNS too"), saying(answer), Prompts(), record)
@@ -111,21 +111,21 @@ async def test_what_a_plan_lost_is_put_back_and_said() -> None:
         {"tasks": [3]},
     ],
 )
-def test_a_document_that_does_not_follow_the_numbered_schema_is_left_to_validation(document: object) -> None:
+def test_document_outside_numbered_schema_is_left_to_validation(document: object) -> None:
     assert isinstance(problems(SHAPES["numbered"].widen(document), Known(["a"])), list)
 
 
 @pytest.mark.parametrize("name", ["ollama_chat/qwen3:4b", "ollama/gemma3:270m", "ollama_chat/llama3.2:1b-instruct"])
-def test_small_models_of_other_servers_get_the_profile_too(name: str) -> None:
+def test_small_models_on_other_servers_get_small_profile(name: str) -> None:
     assert profile_of(name) in (SMALL, PLANNER)
 
 
 @pytest.mark.parametrize("name", ["gpt-6.1-sol", "ollama_chat/qwen3:32b", "claude-sonnet-5-5", "openai/some-1b"])
-def test_large_models_and_those_of_unknown_size_do_not(name: str) -> None:
+def test_large_models_and_unknown_sizes_get_full_profile(name: str) -> None:
     assert profile_of(name) is FULL
 
 
-def test_an_instruction_that_repeats_the_goal_is_given_once() -> None:
+def test_instruction_equal_to_goal_is_shown_once() -> None:
     variables = {"goal": "Write notes", "instruction": "write notes.", "results": [], "title": "", "files": ()}
     once = Prompts().render("task-small", "user", variables)
     assert once.lower().count("write notes") == 1
@@ -133,7 +133,7 @@ def test_an_instruction_that_repeats_the_goal_is_given_once() -> None:
     assert "Goal: Write notes\n\nYour task: Find facts" in both
 
 
-def test_material_of_the_goal_is_shown_beside_an_instruction_in_its_own_words() -> None:
+def test_goal_with_material_is_shown_beside_instruction() -> None:
     given = {"instruction": "count the loans", "results": [], "title": "", "files": ()}
     shown = [
         Prompts().render("task-small", "user", given | {"goal": goal})
@@ -145,7 +145,7 @@ def test_material_of_the_goal_is_shown_beside_an_instruction_in_its_own_words() 
     ]
 
 
-def test_a_small_model_gets_a_skill_without_its_template_and_others_all_of_it() -> None:
+def test_only_small_models_get_skill_without_template() -> None:
     skill = "Say it briefly.\n\n## Output\n\n```\n<Name>\n" + "row\n" * 1000
     assert digest(skill, SMALL.skill_characters).text == "Say it briefly."
     assert digest(skill, SMALL.skill_characters).left_out == ("Output",)

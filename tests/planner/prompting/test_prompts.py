@@ -29,7 +29,7 @@ def override(folder: Path, text: str, name: str = "task.j2") -> Prompts:
 
 
 @given(st.text())
-def test_text_from_outside_is_never_rendered_as_a_template(text: str) -> None:
+def test_variables_are_not_rendered_as_templates(text: str) -> None:
     for evil in (text, f"<<goal>>{text}<% raw %>", f"{{{{ 7*7 }}}}{text}"):
         rendered = Prompts().render("task", "user", USER | {"instruction": evil})
         assert evil.strip() in rendered
@@ -86,7 +86,7 @@ def test_a_template_may_extend_the_shipped_one(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_template_that_cannot_be_used_is_a_clear_error(tmp_path: Path, template: str, says: str) -> None:
+def test_unusable_template_raises_clear_error(tmp_path: Path, template: str, says: str) -> None:
     with pytest.raises(TemplateError, match=says) as caught:
         override(tmp_path, template).render("task", "system", {})
     assert str(tmp_path / "task.j2") in caught.value.message
@@ -130,7 +130,7 @@ def test_an_unknown_variable_is_found_before_anything_is_rendered(
         "<% set mood = goal %><<mood>>",
     ],
 )
-def test_a_variable_that_may_be_missing_or_is_set_here_is_accepted(tmp_path: Path, more: str) -> None:
+def test_optional_and_locally_set_variables_are_accepted(tmp_path: Path, more: str) -> None:
     prompts = override(tmp_path, f'<% extends "seed/task.j2" %><% block user %><<super()>>{more}<% endblock %>')
     prompts.check()
     assert "do" in prompts.render("task", "user", USER)

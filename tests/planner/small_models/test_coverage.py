@@ -1,4 +1,4 @@
-"""Whether instructions hold what a goal says."""
+"""Content words, and the words of a goal that instructions lack."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from goalwright_planner.small_models.coverage import content_words, missing
         ("", []),
     ],
 )
-def test_what_a_text_says_is_in_its_content_words(text: str, words: list[str]) -> None:
+def test_content_words_carry_the_meaning_of_a_text(text: str, words: list[str]) -> None:
     assert content_words(text) == words
 
 
@@ -37,7 +37,7 @@ def test_what_a_text_says_is_in_its_content_words(text: str, words: list[str]) -
         ("Erkläre Rekursion", ["Explain recursion"], ["rekursion"]),
     ],
 )
-def test_a_word_is_missing_if_no_instruction_has_it_in_any_form(
+def test_word_is_missing_if_no_instruction_has_a_form_of_it(
     goal: str, instructions: list[str], lost: list[str]
 ) -> None:
     assert missing(goal, instructions) == lost

@@ -1,4 +1,4 @@
-"""Goals that bring material along."""
+"""Goals that contain material."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_material_is_recognised(goal: str, material: str) -> None:
         "",
     ],
 )
-def test_a_request_alone_is_none(goal: str) -> None:
+def test_request_without_material_has_none(goal: str) -> None:
     assert not brings_material(goal)
     assert material_of(goal) is None
 

@@ -1,4 +1,4 @@
-"""The parts of a goal: divided where its own words say so, and whole where they do not."""
+"""The parts of a goal: divided if its words are clear, and whole otherwise."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def parts(goal: str) -> Parts:
 
 
 def apart(*texts: str) -> Parts:
-    """Parts that do not need each other."""
+    """Return parts that do not need each other."""
     return [(text, ()) for text in texts]
 
 
@@ -291,7 +291,7 @@ OTHER_LANGUAGES: list[tuple[str, Parts]] = [
         *OTHER_LANGUAGES,
     ],
 )
-def test_a_goal_that_lists_its_parts_is_divided_without_losing_a_word(goal: str, expected: Parts) -> None:
+def test_goal_that_lists_parts_is_divided_without_losing_a_word(goal: str, expected: Parts) -> None:
     assert parts(goal) == expected
     assert missing(goal, [text for text, _ in expected]) == []
 
@@ -321,7 +321,7 @@ SIMPLE = [
 
 
 @pytest.mark.parametrize("goal", SIMPLE)
-def test_a_goal_that_is_one_thing_is_one_part(goal: str) -> None:
+def test_goal_that_is_one_thing_is_one_part(goal: str) -> None:
     found = parts_of(goal)
     assert [part.text for part in found.parts] == [goal]
     assert found.simple
@@ -346,13 +346,13 @@ UNCLEAR = [
 
 
 @pytest.mark.parametrize("goal", UNCLEAR[:-1])
-def test_a_goal_whose_parts_are_not_plain_stays_whole(goal: str) -> None:
+def test_goal_with_unclear_parts_stays_whole(goal: str) -> None:
     found = parts_of(goal)
     assert [part.text for part in found.parts] == [goal]
     assert not found.simple
 
 
-def test_material_is_never_divided() -> None:
+def test_material_is_not_divided() -> None:
     goal = "Summarise the following text and list its main points.\n\nWrite less. Then stop.\n\nBuy more."
     assert [
         text.startswith(("Summarise the following text. Write less", "List its main")) for text, _ in parts(goal)
@@ -366,7 +366,7 @@ def test_material_is_never_divided() -> None:
     assert len(parts(long)) == 1
 
 
-def test_a_list_that_is_too_long_stays_whole() -> None:
+def test_too_long_list_stays_whole() -> None:
     goal = "\n".join(f"{number}. Write poem number {number}" for number in range(1, MOST_PARTS + 2))
     assert len(parts(goal)) == 1
     assert len(parts(goal.rpartition("\n")[0])) == MOST_PARTS
@@ -404,5 +404,5 @@ def test_parts_are_certain_if_each_is_a_request_of_its_own(goal: str) -> None:
         "Explain how tides work",
     ],
 )
-def test_parts_are_in_doubt_if_one_leans_on_another_or_may_be_more_than_one(goal: str) -> None:
+def test_parts_are_uncertain_if_one_refers_to_another_or_may_be_several(goal: str) -> None:
     assert not parts_of(goal).certain

@@ -24,14 +24,14 @@ def skill_for(text: str) -> str | None:
     return next((name for word, name in {"haiku": "poetry", "DNS": "networks"}.items() if word in text), None)
 
 
-def plan(wanted: PlannedGoal, most: int = 20) -> Plan:
-    made = plan_by_rule(wanted, SMALL, most)
+def plan(goal: PlannedGoal, max_tasks: int = 20) -> Plan:
+    made = plan_by_rule(goal, SMALL, max_tasks)
     assert made is not None
     assert problems(made.plan.to_dict(), Known(["poetry", "networks", "best", "asked"])) == []
     return made.plan
 
 
-def test_each_part_is_a_task_with_the_skill_that_ranks_for_it() -> None:
+def test_each_part_is_a_task_with_its_best_skill() -> None:
     tasks = plan(PlannedGoal(LISTED, "best", skill_for)).tasks
     assert [(task.id, task.action_type, task.name, task.depends_on) for task in tasks] == [
         ("t1", "skill", "poetry", ()),
@@ -41,21 +41,21 @@ def test_each_part_is_a_task_with_the_skill_that_ranks_for_it() -> None:
     assert [task.instruction for task in tasks] == ["Write a haiku.", "Explain DNS.", "Write a page from both."]
 
 
-def test_one_thing_is_one_task_with_the_whole_goal_and_the_best_skill() -> None:
+def test_single_request_is_one_task_with_whole_goal_and_best_skill() -> None:
     (task,) = plan(PlannedGoal("  Write a haiku about rain\n", "best", skill_for)).tasks
     assert (task.name, task.instruction, task.title) == ("best", "Write a haiku about rain", "Write a haiku about rain")
     (task,) = plan(PlannedGoal("Write a haiku about rain")).tasks
     assert (task.action_type, task.name) == ("llm", None)
 
 
-def test_a_goal_without_plain_parts_is_one_task_for_a_model_that_finds_none() -> None:
+def test_goal_without_clear_parts_is_one_task_for_models_that_do_not_plan() -> None:
     goal = "Write a story about a cat, a dog and a mouse"
     (task,) = plan(PlannedGoal(goal)).tasks
     assert task.instruction == goal
     assert plan_by_rule(PlannedGoal(goal), PLANNER, 20) is None
 
 
-def test_skills_that_must_be_used_are() -> None:
+def test_asked_skills_are_used() -> None:
     names = [task.name for task in plan(PlannedGoal(LISTED, "asked", skill_for, ("asked",))).tasks]
     assert names == ["poetry", "networks", "asked"]
     both = "Write a haiku and explain DNS"
@@ -65,17 +65,17 @@ def test_skills_that_must_be_used_are() -> None:
     ]
 
 
-def test_answers_to_questions_are_in_every_instruction() -> None:
+def test_notes_are_added_to_every_instruction() -> None:
     tasks = plan(PlannedGoal(LISTED, notes=("Note: in German",))).tasks
     assert all(task.instruction.endswith("Note: in German") for task in tasks)
 
 
-def test_more_parts_than_tasks_allowed_are_one_task() -> None:
-    (task,) = plan(PlannedGoal(LISTED), most=2).tasks
+def test_more_parts_than_max_tasks_are_one_task() -> None:
+    (task,) = plan(PlannedGoal(LISTED), max_tasks=2).tasks
     assert task.instruction == LISTED
 
 
-def test_a_model_that_plans_is_asked_unless_the_goals_own_words_leave_no_doubt() -> None:
+def test_planning_model_is_asked_unless_parts_are_certain() -> None:
     assert plan_by_rule(PlannedGoal("Write a poem about tea and a song about rain"), PLANNER, 20) is None
     assert plan_by_rule(PlannedGoal("Explain how tides work"), PLANNER, 20) is not None
     made = plan_by_rule(PlannedGoal(LISTED), PLANNER, 20)
@@ -89,7 +89,7 @@ def test_a_model_that_plans_is_asked_unless_the_goals_own_words_leave_no_doubt()
     ("model", "plans"),
     [("ollama/qwen2.5:0.5b", False), ("ollama_chat/gemma3:270m", False), ("ollama/qwen2.5:1.5b", True)],
 )
-def test_which_models_plan_is_known_by_their_size(model: str, plans: bool) -> None:
+def test_model_size_decides_whether_it_plans(model: str, plans: bool) -> None:
     assert profile_of(model) == (PLANNER if plans else SMALL)
     alike = replace(PLANNER, name="small", parts_by_rule=True, candidates=None)
     assert replace(alike, function_candidates=None, tool_candidates=None) == SMALL

@@ -19,11 +19,11 @@ def skill(**sections: str) -> str:
     return "\n\n".join(("# Title", "What it is for.", *(f"## {name}\n\n{text}" for name, text in sections.items())))
 
 
-def test_what_fits_stays_as_it_is() -> None:
+def test_short_skill_is_not_changed() -> None:
     assert digest("x" * 50, 50) == SkillDigest("x" * 50)
 
 
-def test_examples_and_background_go_first_and_are_named() -> None:
+def test_examples_and_background_are_dropped_first_and_named() -> None:
     text = skill(Background=LONG, Steps="1. Do it.", Notes="Short.", Rules="- No more.", Examples=LONG)
     cut = digest(text, 400)
     assert cut.text == skill(Steps="1. Do it.", Notes="Short.", Rules="- No more.")
@@ -31,20 +31,20 @@ def test_examples_and_background_go_first_and_are_named() -> None:
     assert cut.characters == len(text) - len(cut.text)
 
 
-def test_other_sections_go_whole_before_steps_are_touched() -> None:
+def test_other_sections_are_dropped_before_steps() -> None:
     cut = digest(skill(Output=LONG, Steps="1. Do it.", Rules=f"- {'a rule ' * 30}"), 330)
     assert cut.text == skill(Steps="1. Do it.", Rules=f"- {'a rule ' * 30}".rstrip())
     assert cut.left_out == ("Output",)
 
 
-def test_steps_below_a_heading_of_their_own_belong_to_it() -> None:
+def test_steps_below_a_subheading_belong_to_it() -> None:
     text = "## Workflow\n\n### Look\n\n- Look around.\n\n### Say\n\n- Say it.\n\n## Why\n\n" + LONG
     cut = digest(text, 200)
     assert cut.text == "## Workflow\n\n### Look\n\n- Look around.\n\n### Say\n\n- Say it."
     assert cut.left_out == ("Why",)
 
 
-def test_where_all_steps_do_not_fit_each_keeps_its_first_sentence() -> None:
+def test_steps_that_do_not_fit_keep_their_first_sentences() -> None:
     steps = "\n".join(f"{at}. **Step {at}.** It has details, e.g. these. And more." for at in range(1, 5))
     cut = digest(skill(Steps=steps, Rules="- One rule. With a reason."), 130)
     assert cut.text == (
@@ -54,7 +54,7 @@ def test_where_all_steps_do_not_fit_each_keeps_its_first_sentence() -> None:
     assert cut.left_out == ("Title (in part)", "Steps (in part)")
 
 
-def test_the_last_items_of_the_longest_section_go_at_last() -> None:
+def test_last_items_of_longest_section_are_dropped_last() -> None:
     steps = "\n".join(f"{at}. Step number {at}" for at in range(1, 30))
     cut = digest(skill(Steps=steps, Rules="- One rule.\n- Two rules."), 150)
     assert cut.text.startswith("# Title\n\n## Steps\n\n1. Step number 1\n2. Step number 2\n")
@@ -62,19 +62,19 @@ def test_the_last_items_of_the_longest_section_go_at_last() -> None:
     assert 130 < len(cut.text) <= 150
 
 
-def test_no_sentence_ends_inside_code_or_after_an_abbreviation() -> None:
+def test_sentence_does_not_end_inside_code_or_after_abbreviation() -> None:
     steps = "1. Write `# <n>. Decision` first, i.e. The title. Then go on. " + LONG
     assert digest(skill(Steps=steps), 100).text.endswith("1. Write `# <n>. Decision` first, i.e. The title.")
 
 
-def test_code_blocks_are_left_out_with_the_headings_inside_them() -> None:
+def test_code_blocks_are_dropped_with_headings_inside_them() -> None:
     steps = "1. Do it:\n\n````\n```\n## Steps\n\n1. Not this.\n```\n````\n\n2. Do more."
     cut = digest(skill(Sample="```\n## Rules\n```", Steps=steps, More=LONG), 300)
     assert cut.text == skill(Steps="1. Do it:\n2. Do more.")
     assert cut.left_out == ("Sample", "Steps (in part)", "More")
 
 
-def test_of_a_form_the_headings_and_labels_stay_without_its_places_to_fill_in() -> None:
+def test_form_keeps_headings_and_labels_without_placeholders() -> None:
     form = (
         "```\n# Report: <team>\n**In short:** <a sentence>\n\n## Done\n- <result>\n\n"
         "## Figures\n<table>\n\n## <other>\n```\n\n"
@@ -86,13 +86,13 @@ def test_of_a_form_the_headings_and_labels_stay_without_its_places_to_fill_in() 
     assert cut.left_out == ("Output (in part)", "More")
 
 
-def test_the_folder_and_the_arguments_stay_and_take_no_room() -> None:
+def test_base_directory_and_arguments_are_kept_and_not_counted() -> None:
     text = f"Base directory for this skill: /x\n\n{skill(Steps='1. Do it.', Example=LONG)}\n\nARGUMENTS: all of it\n"
     cut = digest(text, 100)
     assert cut.text == (f"Base directory for this skill: /x\n\n{skill(Steps='1. Do it.')}\n\nARGUMENTS: all of it")
 
 
-def test_a_skill_without_steps_by_name_keeps_the_beginning_of_each_section() -> None:
+def test_skill_without_named_steps_keeps_beginning_of_each_section() -> None:
     cut = digest(skill(Analyse=f"Read it. {LONG}", Report=f"Write it. {LONG}"), 120)
     assert cut.text == skill(Analyse="Read it.", Report="Write it.")
 
@@ -105,7 +105,7 @@ def test_a_skill_without_steps_by_name_keeps_the_beginning_of_each_section() -> 
         ("x" * 90, "x" * 59 + "…"),
     ],
 )
-def test_a_text_without_sentences_is_cut_at_a_line_or_a_word(text: str, expected: str) -> None:
+def test_text_without_sentences_is_cut_at_line_or_word(text: str, expected: str) -> None:
     assert digest(text, 60).text.rstrip() == expected.rstrip()
 
 

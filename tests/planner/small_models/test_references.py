@@ -1,4 +1,4 @@
-"""Which results the answer needs besides the final ones."""
+"""Intermediate results that belong in the answer."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from goalwright_planner.small_models.rules import PlannedGoal, plan_of_parts
         ("Schreibe ein Gedicht, dann kürze es", set()),
     ],
 )
-def test_what_a_later_task_does_not_take_up_belongs_in_the_answer(goal: str, kept: set[str]) -> None:
+def test_result_that_no_later_task_replaces_belongs_in_the_answer(goal: str, kept: set[str]) -> None:
     assert deliverables(plan_of_parts(parts_of(goal).parts, PlannedGoal(goal))) == kept
 
 
-def test_what_a_tool_gave_does_not() -> None:
+def test_result_of_a_tool_does_not_belong_in_the_answer() -> None:
     plan = Plan((Task("t1", "tool", name="sheet_read"), Task("t2", "llm", instruction="List it", depends_on=("t1",))))
     assert deliverables(plan) == frozenset()
