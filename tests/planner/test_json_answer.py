@@ -1,4 +1,4 @@
-"""What models really write, and the JSON that they mean."""
+"""JSON in the answers of models."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ json_values = st.recursive(
         "\ufeff" + TEXT,
     ],
 )
-def test_the_plan_is_found_whatever_surrounds_it(text: str) -> None:
+def test_the_plan_is_found_in_surrounding_text(text: str) -> None:
     assert extract(text, "tasks") == PLAN
 
 
@@ -51,12 +51,12 @@ def test_missing_commas_and_inner_brackets_are_repaired() -> None:
     assert extract('{"tasks": [{"id": "a"}, {"id": "b"}}', "tasks") == {"tasks": [{"id": "a"}, {"id": "b"}]}
 
 
-def test_of_several_documents_the_last_that_is_a_plan_counts() -> None:
+def test_of_several_documents_the_last_plan_counts() -> None:
     assert extract(f'{{"tasks": []}} was wrong; rather {TEXT} (see [1])', "tasks") == PLAN
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "message"),
     [
         ("", "empty"),
         ("  \n", "empty"),
@@ -68,12 +68,12 @@ def test_of_several_documents_the_last_that_is_a_plan_counts() -> None:
         ("[" * 100_000, "nested too deeply"),
     ],
 )
-def test_text_that_is_not_json_is_refused_with_the_reason(text: str, says: str) -> None:
-    with pytest.raises(NotJson, match=says):
+def test_text_that_is_not_json_is_refused_with_the_reason(text: str, message: str) -> None:
+    with pytest.raises(NotJson, match=message):
         extract(text, "tasks")
 
 
-def test_a_truncated_document_is_completed_only_if_nothing_but_its_last_bracket_is_missing() -> None:
+def test_a_truncated_document_is_completed_only_if_just_its_last_bracket_is_missing() -> None:
     whole = json.dumps({"tasks": [{"id": "a", "depends_on": []}, {"id": "b", "depends_on": ["a"]}]})
     for end in range(1, len(whole) - 1):
         with pytest.raises(NotJson):
@@ -89,7 +89,7 @@ def test_valid_json_is_never_altered(value: object) -> None:
 
 
 @given(json_values)
-def test_repairing_leaves_valid_json_as_it_is(value: object) -> None:
+def test_repairing_keeps_valid_json(value: object) -> None:
     text = json.dumps({"tasks": value})
     repaired = repair(text)
     assert repaired is not None
@@ -110,7 +110,7 @@ def test_half_a_character_is_replaced() -> None:
 
 
 @pytest.mark.slow
-def test_brackets_that_are_never_closed_do_not_hide_a_plan_nor_take_forever() -> None:
+def test_unclosed_brackets_do_not_hide_a_plan_or_take_quadratic_time() -> None:
     assert extract('a set { of things, then {"tasks": [1]}', "tasks") == {"tasks": [1]}
     with pytest.raises(NotJson):  # scanning to the end for each bracket would take minutes
         extract("x {" * 20_000, "tasks")

@@ -1,4 +1,4 @@
-"""Changes of a plan: what has begun stays, and every fault is found at once."""
+"""Changes of a plan: tasks that have begun stay, and every fault is found at once."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def llm(task_id: str, *depends_on: str, instruction: str = "do it") -> Task:
     return Task(task_id, "llm", instruction=instruction, depends_on=depends_on)
 
 
-def test_tasks_are_added_dropped_and_rewired_in_a_new_plan() -> None:
+def test_a_change_adds_drops_and_rewires_tasks_in_a_new_plan() -> None:
     change = Change((llm("b2", "a"),), ("b",), {"b": "b2"}, "in short")
     assert problems(change, PLAN, {"a": "done"}, KNOWN) == []
     after = change.applied(PLAN)
@@ -39,7 +39,7 @@ def test_tasks_are_added_dropped_and_rewired_in_a_new_plan() -> None:
     assert [task.id for task in PLAN.tasks] == ["a", "b", "c"], "a plan itself never changes"
 
 
-def test_a_failed_task_stays_and_another_takes_its_place() -> None:
+def test_a_failed_task_stays_and_is_replaced_by_another() -> None:
     change = Change((llm("again", "a"),), (), {"b": "again"})
     assert problems(change, PLAN, BEGUN, KNOWN) == []
     after = change.applied(PLAN)
@@ -130,7 +130,7 @@ def test_each_fault_is_named_with_a_remedy(name: str) -> None:
     assert problems(change, PLAN, BEGUN, KNOWN) == expected
 
 
-def test_the_wall_counts_what_grew_before() -> None:
+def test_the_growth_limit_counts_earlier_growth() -> None:
     grown = Change((llm("d"), llm("e"))).applied(PLAN)
     (fault,) = problems(Change((llm("f"), llm("g"))), grown, BEGUN, KNOWN)
     assert fault.startswith("the plan may grow by 3 tasks in all; it has grown by 2 already, and this would add 2")
@@ -144,7 +144,7 @@ def test_a_dropped_id_is_never_used_again() -> None:
 
 
 @given(plans(), st.data())
-def test_a_plan_is_the_same_however_its_tasks_came(plan: Plan, data: st.DataObject) -> None:
+def test_equal_tasks_make_equal_plans(plan: Plan, data: st.DataObject) -> None:
     """Adding tasks in one change or in several, and dropping what was added, gives the same tasks and graph."""
     cut = data.draw(st.integers(0, len(plan.tasks)))
     stepwise = Plan(plan.tasks[:cut], plan.synthesis)
@@ -167,7 +167,7 @@ def test_a_grown_task_is_a_part_of_its_parent_and_no_final_task() -> None:
     assert [task.id for task in plan.without_grown().tasks] == ["a", "b"]
 
 
-def test_a_replaced_task_is_no_part_of_the_answer() -> None:
+def test_a_replaced_task_is_not_part_of_the_answer() -> None:
     plan = PLAN.changed([llm("b2", "a")], (), {"b": "b2"})
     assert plan.replaced == {"b"}
     assert [task.id for task in plan.finals] == ["c"]
@@ -177,7 +177,7 @@ def test_a_replaced_task_is_no_part_of_the_answer() -> None:
     assert last.finals == ()
 
 
-def test_an_empty_synthesis_takes_it_away() -> None:
+def test_an_empty_synthesis_removes_the_synthesis() -> None:
     assert PLAN.changed(synthesis="").synthesis is None
     assert PLAN.changed(synthesis=None).synthesis == "all of it"
 

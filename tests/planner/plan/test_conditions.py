@@ -1,4 +1,4 @@
-"""The language of `when`: what it accepts, and what it says about everything else, with the column."""
+"""The language of conditions, and its faults with their columns."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def same(value: ValueOf | Constant = A) -> CompareTest:
     return CompareTest(value, "==", ONE)
 
 
-def test_the_contracts_condition_is_read() -> None:
+def test_the_condition_of_the_contract_is_parsed() -> None:
     assert parse('<<review.output.severity>> == "high" and <<files.count>> > 0') == Junction(
         "and",
         (
@@ -67,7 +67,7 @@ def test_the_contracts_condition_is_read() -> None:
         ),
     ],
 )
-def test_values_tests_and_what_joins_them(text: str, condition: object) -> None:
+def test_values_tests_and_junctions_are_parsed(text: str, condition: object) -> None:
     assert parse(text) == condition
 
 
@@ -127,7 +127,7 @@ def test_any_text_is_a_condition_or_a_fault(text: str) -> None:
 
 
 @given(st.lists(st.sampled_from(["(", ")", "not", "and", "or", "1", "==", "<<a.output>>", "is", "empty", '"x"', "<<"])))
-def test_any_order_of_its_words_is_a_condition_or_a_fault(words: list[str]) -> None:
+def test_any_order_of_the_words_of_the_language_is_a_condition_or_a_fault(words: list[str]) -> None:
     text = " ".join(words)[:LONGEST]
     try:
         assert parse(text) is not None
@@ -136,14 +136,14 @@ def test_any_order_of_its_words_is_a_condition_or_a_fault(words: list[str]) -> N
 
 
 @pytest.mark.parametrize("when", [None, {"ask": "Does it name a person: <<a.output>>?"}, "1 == 1"])
-def test_a_condition_a_question_and_nothing_have_no_faults(when: Any) -> None:
+def test_a_condition_a_question_or_null_has_no_faults(when: Any) -> None:
     assert list(problems(when)) == []
 
 
 @pytest.mark.parametrize(
     "when", [7, True, [], {}, {"ask": ""}, {"ask": 7}, {"ask": "x", "model": "y"}, {"question": "x"}]
 )
-def test_anything_else_is_a_fault(when: Any) -> None:
+def test_any_other_value_is_a_fault(when: Any) -> None:
     assert list(problems(when)) == ['\'when\' must be a condition as text, or a question to a model as {"ask": "…"}']
 
 

@@ -1,4 +1,4 @@
-"""Lists that tasks are done for each item of, and what is wrong with `for_each`."""
+"""The lists of `for_each`, and its faults."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_lists_are_read(text: str, items: list[Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "message"),
     [
         ("I could not find any files to review.", "it is prose, not a list: 'I could not find any files to review.'"),
         ("I have looked everywhere and there are three files here", "it is prose"),
@@ -70,15 +70,15 @@ def test_lists_are_read(text: str, items: list[Any]) -> None:
         ("[" * 300 + "]" * 300, "it is nested too deeply"),
     ],
 )
-def test_prose_is_no_list_and_its_beginning_is_quoted(text: str, says: str) -> None:
+def test_prose_is_refused_and_its_beginning_is_quoted(text: str, message: str) -> None:
     with pytest.raises(NotAList) as caught:
         read_list(text)
-    assert says in str(caught.value)
+    assert message in str(caught.value)
     assert repr(text[:4])[1:-1] in str(caught.value)
 
 
 @given(st.text(max_size=200))
-def test_any_text_is_a_list_or_not_one(text: str) -> None:
+def test_any_text_is_a_list_or_raises_not_a_list(text: str) -> None:
     try:
         assert isinstance(read_list(text), list)
     except NotAList:
@@ -90,7 +90,7 @@ def test_marked_lines_are_items_one_to_one(words: list[str]) -> None:
     assert read_list("\n".join(f"- {word}" for word in words)) == words
 
 
-def test_an_items_values_by_path() -> None:
+def test_item_values_are_found_by_path() -> None:
     texts = ["<<item>> <<item.a.b>>", "<<item.number>> <<item.nope>> <<item[0]>>"]
     found = item_values(texts, {"a": {"b": 1}}, 3)
     assert found == {"": {"a": {"b": 1}}, ".a.b": 1, ".number": 3, ".nope": MISSING, "[0]": MISSING}
@@ -106,12 +106,12 @@ def test_a_heading_is_one_line() -> None:
 KNOWN = Known(["s"], {"t_x": {"properties": {"n": {"type": "integer"}, "name": {"type": "string"}}}})
 
 
-def task(task_id: str = "b", **more: Any) -> dict[str, Any]:
+def task(task_id: str = "b", **keys: Any) -> dict[str, Any]:
     row = {"id": task_id, "action_type": "llm", "instruction": "Review <<item>>.", "depends_on": ["a"]}
-    return {key: value for key, value in (row | more).items() if value is not None}
+    return {key: value for key, value in (row | keys).items() if value is not None}
 
 
-def found(*tasks: dict[str, Any]) -> list[str]:
+def faults_of(*tasks: dict[str, Any]) -> list[str]:
     first = {"id": "a", "action_type": "llm", "instruction": "list"}
     return problems({"tasks": [first, *tasks]}, KNOWN)
 
@@ -130,8 +130,8 @@ def found(*tasks: dict[str, Any]) -> list[str]:
         task(for_each="<<a.output>>", when="<<a.count>> > 1"),
     ],
 )
-def test_what_may_go_through_a_list(row: dict[str, Any]) -> None:
-    assert found(row) == []
+def test_a_valid_for_each_has_no_faults(row: dict[str, Any]) -> None:
+    assert faults_of(row) == []
 
 
 WITHOUT = "task 'b': <<item>> stands for an item of 'for_each', which is missing; add it, or leave <<item>> out"
@@ -181,7 +181,7 @@ SAME = "task 'b': 'for_each' without <<item>>: every item would be told the same
     ],
 )
 def test_each_fault_is_named_with_a_remedy(row: dict[str, Any], faults: list[str]) -> None:
-    assert found(row) == faults
+    assert faults_of(row) == faults
 
 
 @pytest.mark.parametrize(
@@ -211,14 +211,14 @@ def test_each_fault_is_named_with_a_remedy(row: dict[str, Any], faults: list[str
         ),
     ],
 )
-def test_faults_of_conditions_are_named_with_those_of_the_plan(when: Any, faults: list[str]) -> None:
-    assert found(task(instruction="x", when=when), task("c", instruction="x")) == faults
+def test_faults_of_conditions_are_reported_with_those_of_the_plan(when: Any, faults: list[str]) -> None:
+    assert faults_of(task(instruction="x", when=when), task("c", instruction="x")) == faults
 
 
-def test_the_item_field_output_is_no_task() -> None:
+def test_the_field_output_of_an_item_is_not_a_task() -> None:
     """In a task with `for_each`, <<item.output>> is a field; elsewhere it is the output of a task `item`."""
     item = {"id": "item", "action_type": "llm", "instruction": "x"}
-    assert found(item, task(instruction="<<item.output>>", depends_on=["item"])) == []
-    assert found(task(instruction="<<item.output>>")) == [
+    assert faults_of(item, task(instruction="<<item.output>>", depends_on=["item"])) == []
+    assert faults_of(task(instruction="<<item.output>>")) == [
         "task 'b' refers to <<item.output>>, but there is no task 'item'; tasks are: a, b"
     ]

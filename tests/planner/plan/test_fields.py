@@ -27,7 +27,7 @@ def test_references_are_found(text: str, found: list[Reference]) -> None:
     assert list(references({"x": [text]})) == found
 
 
-def test_a_reference_is_spelled_as_it_was_written() -> None:
+def test_a_reference_is_printed_as_it_was_written() -> None:
     (one,) = references("<< a.output.rows[0].name >>")
     assert (one.key, str(one)) == ("a.rows[0].name", "<<a.output.rows[0].name>>")
     assert spelled(()) == ""
@@ -49,7 +49,7 @@ def test_a_check_that_refers_to_a_result_is_rewired_too() -> None:
         (' {"a": ""}\n', ("a",), ""),
     ],
 )
-def test_a_field_is_read(text: str, path: tuple[str | int, ...], value: object) -> None:
+def test_a_field_of_an_output_is_found(text: str, path: tuple[str | int, ...], value: object) -> None:
     assert field_of(text, path) == value
 
 
@@ -68,13 +68,13 @@ def test_a_field_is_read(text: str, path: tuple[str | int, ...], value: object) 
         ('{"a": "prose"}', ("a", "b"), "a is not JSON"),
     ],
 )
-def test_a_field_that_is_missing_says_what_there_is(text: str, path: tuple[str | int, ...], why: str) -> None:
+def test_a_missing_field_names_the_existing_fields(text: str, path: tuple[str | int, ...], why: str) -> None:
     with pytest.raises(ValueError, match=f"^{re.escape(why)}$"):
         field_of(text, path)
 
 
 @given(st.text(alphabet="<>a.output[0]b- \n", max_size=60))
-def test_no_text_breaks_the_pattern(text: str) -> None:
+def test_no_text_breaks_the_pattern_of_references(text: str) -> None:
     for match in REFERENCE.finditer(text):
         assert match[1]
         assert str(next(references(match[0]))).startswith("<<")

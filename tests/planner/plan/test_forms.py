@@ -21,19 +21,19 @@ KNOWN = Known(["writing"], {"count_words": PARAMETERS}, 10, models=("fast", "str
 FACTS = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 
 
-def llm(task_id: str, *before: str, **more: Any) -> dict[str, Any]:
-    return {"id": task_id, "action_type": "llm", "instruction": "go", "depends_on": list(before)} | more
+def llm(task_id: str, *before: str, **keys: Any) -> dict[str, Any]:
+    return {"id": task_id, "action_type": "llm", "instruction": "go", "depends_on": list(before)} | keys
 
 
-def tool(task_id: str, *before: str, **more: Any) -> dict[str, Any]:
-    return {"id": task_id, "action_type": "tool", "name": "count_words", "depends_on": list(before)} | more
+def tool(task_id: str, *before: str, **keys: Any) -> dict[str, Any]:
+    return {"id": task_id, "action_type": "tool", "name": "count_words", "depends_on": list(before)} | keys
 
 
 def faults(*rows: dict[str, Any]) -> list[str]:
     return problems({"tasks": rows and list(rows)}, KNOWN)
 
 
-def test_a_plan_with_all_of_it_has_no_faults() -> None:
+def test_a_plan_with_every_optional_key_has_no_faults() -> None:
     check = {"ask": "Is it in <<t.output.country>>?", "tries": 0, "model": "strong"}
     assert not faults(
         tool("t"),
@@ -110,7 +110,7 @@ def test_every_fault_of_a_task_is_named(more: dict[str, Any], fault: str) -> Non
         ({"model": "fast"}, "task 't': a tool task cannot have 'model'; it calls none"),
     ],
 )
-def test_a_tool_task_has_none_of_it(more: dict[str, Any], fault: str) -> None:
+def test_a_tool_task_cannot_have_keys_about_its_result(more: dict[str, Any], fault: str) -> None:
     assert faults(tool("t", **more)) == [fault]
 
 
@@ -128,7 +128,7 @@ def test_a_path_that_the_schema_excludes_is_a_fault(path: str, why: str) -> None
         assert faults(llm("a", output_schema=FACTS), row) == [f"task 'b' refers to {text}, {why}"]
 
 
-def test_a_result_without_a_form_may_have_any_field_and_the_joined_text_of_items_none() -> None:
+def test_a_result_without_a_schema_may_have_any_field_unless_it_joins_items() -> None:
     task = llm("b", "a", instruction="<<a.output.city>>")
     assert faults(llm("a"), task) == []
     assert faults(llm("a", for_each=["x"], instruction="<<item>>"), task) == [
@@ -145,7 +145,7 @@ def test_a_field_of_a_task_that_is_not_upstream_is_a_fault() -> None:
     ]
 
 
-def test_the_result_of_a_list_is_a_list() -> None:
+def test_the_result_of_a_for_each_is_a_list() -> None:
     each = llm("a", for_each=["x"], instruction="<<item>>", output_schema=FACTS)
     assert not faults(each, llm("b", "a", instruction="<<a.output[0].city>>"))
     assert faults(each, llm("b", "a", instruction="<<a.output.city>>")) == [
@@ -155,7 +155,7 @@ def test_the_result_of_a_list_is_a_list() -> None:
     assert "has no output_schema" in " ".join(faults(texts, llm("b", "a", instruction="<<a.output[0].city>>")))
 
 
-def test_conditions_and_lists_read_whatever_there_is_but_not_what_a_schema_excludes() -> None:
+def test_conditions_and_lists_may_read_any_field_that_the_schema_allows() -> None:
     when = {"when": '<<a.output.town>> == "Ulm"'}
     each = {"for_each": "<<a.output.town>>", "instruction": "<<item>>"}
     for more in (when, each):
@@ -174,19 +174,19 @@ def test_a_check_is_for_each_item() -> None:
     assert "every item would be told the same" in fault
 
 
-def test_a_faulty_schema_is_told_once() -> None:
+def test_an_invalid_schema_is_reported_once() -> None:
     found = faults(llm("a", output_schema={"type": "nothing"}), llm("b", "a", instruction="<<a.output.x>>"))
     assert len(found) == 1
 
 
-def test_a_change_is_held_against_the_same_rules() -> None:
+def test_a_change_is_validated_by_the_same_rules() -> None:
     plan = Plan((Task("a", "llm", output_schema=FACTS),))
     added = Task("b", "llm", instruction="<<a.output.town>>", depends_on=("a",), model="slow")
     found = change_problems(Change((added,)), plan, {}, KNOWN)
     assert [one[:30] for one in found] == ["task 'b': 'model' is 'slow', w", "task 'b' refers to <<a.output."]
 
 
-def test_a_plan_survives_its_json() -> None:
+def test_a_plan_survives_a_round_trip_through_json() -> None:
     row = llm("a", output_schema=FACTS, check={"ask": "x", "tries": 0, "model": "fast"}, model="strong")
     task = Task.from_dict(row)
     assert (task.check, task.model) == (ResultCheck("x", 0, "fast"), "strong")
@@ -195,7 +195,7 @@ def test_a_plan_survives_its_json() -> None:
     assert Task.from_dict(llm("a", output_schema=None, check=None, model=None)).to_dict() == llm("a")
 
 
-def test_keys_of_today_are_kept_and_misspelt_ones_told() -> None:
+def test_known_keys_are_kept_and_misspelt_ones_are_dropped_with_a_warning() -> None:
     row = llm("a", output_schema=FACTS, check={"ask": "x"}, model="fast")
     read = read_plan({"tasks": [row]}, KNOWN)
     assert (read.document["tasks"], read.faults, read.repairs) == ([row], (), ())
@@ -203,11 +203,11 @@ def test_keys_of_today_are_kept_and_misspelt_ones_told() -> None:
     assert read.repairs == ("task 'a': the unknown key 'checks' was dropped",)
 
 
-def test_a_key_that_is_a_number_is_an_unknown_one() -> None:
+def test_a_numeric_key_is_an_unknown_key() -> None:
     plan = {"tasks": [{"id": "a", "action_type": "llm", "instruction": "Do it.", 1: "z"}]}
     assert read_plan(plan, KNOWN).repairs == ("task 'a': the unknown key '1' was dropped",)
 
 
-def test_only_full_plans_are_asked_for_with_these_keys() -> None:
+def test_only_the_full_schema_has_these_keys() -> None:
     assert {"output_schema", "check", "model"} <= plan_schema()["properties"]["tasks"]["items"]["properties"].keys()
     assert "output_schema" not in json.dumps(SHAPES["numbered"].schema(AskedPlan("do this, then that", ["a"], 3)))

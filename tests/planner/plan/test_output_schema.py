@@ -157,7 +157,7 @@ def test_other_keywords_of_a_schema_in_a_record_do_nothing(keyword: str) -> None
         ("text", '"text"'),
     ],
 )
-def test_the_same_value_is_always_the_same_text(value: Any, text: str) -> None:
+def test_canonical_json_of_a_value(value: Any, text: str) -> None:
     assert canonical(value) == text
 
 
@@ -176,12 +176,12 @@ def test_canonical_json_keeps_the_value_and_is_stable(value: Any) -> None:
 
 
 @given(JSON, st.sampled_from(["string", "number", "integer", "object", "array", "boolean", "null"]))
-def test_whatever_the_value_the_faults_are_told(value: Any, kind: str) -> None:
+def test_any_value_is_validated_without_a_crash(value: Any, kind: str) -> None:
     for schema in ({"type": kind}, {"enum": [1]}, {"minLength": 2, "minItems": 2, "minimum": 2, "required": ["q"]}):
         assert all(fault.startswith("the answer ") for fault in value_faults(value, schema))
 
 
 @pytest.mark.parametrize("value", [float("nan"), [float("inf")]])
-def test_what_json_cannot_write_is_refused(value: Any) -> None:
+def test_canonical_json_refuses_values_that_json_cannot_write(value: Any) -> None:
     with pytest.raises(ValueError, match="JSON compliant"):
         canonical(value)

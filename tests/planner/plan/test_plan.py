@@ -1,4 +1,4 @@
-"""Plans over networkx."""
+"""Plans and their graphs."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from goalwright_planner.plan.task import Task
 from tests.plans import plans
 
 
-def test_finals_are_the_tasks_no_other_waits_for() -> None:
+def test_finals_are_the_tasks_that_no_other_depends_on() -> None:
     plan = Plan((Task("a", "llm"), Task("b", "llm", depends_on=("a",)), Task("c", "llm", depends_on=("a",))))
     assert [task.id for task in plan.finals] == ["b", "c"]
     assert plan.needs_synthesis
 
 
-def test_a_single_final_task_without_synthesis_needs_no_call() -> None:
+def test_a_single_final_task_without_a_synthesis_needs_no_synthesis_call() -> None:
     chain = (Task("a", "llm"), Task("b", "llm", depends_on=("a",)))
     assert not Plan(chain).needs_synthesis
     assert Plan(chain, synthesis="in one sentence").needs_synthesis
     assert not Plan.from_dict(Plan(chain, synthesis=" \n").to_dict()).needs_synthesis
 
 
-def test_only_tools_with_one_final_result_need_no_model() -> None:
+def test_a_plan_of_tools_with_one_final_result_needs_no_model() -> None:
     count, again = Task("a", "tool", name="t_x"), Task("b", "tool", name="t_x", depends_on=("a",))
     assert not Plan((count, again)).needs_model
     assert Plan((count, again), synthesis="in one sentence").needs_model
@@ -36,7 +36,7 @@ def test_references_are_found_in_instruction_and_nested_arguments() -> None:
 
 
 @given(plans())
-def test_plan_to_json_to_plan_is_identity(plan: Plan) -> None:
+def test_a_plan_is_equal_after_a_round_trip_through_json(plan: Plan) -> None:
     assert Plan.from_dict(plan.to_dict()) == plan
 
 

@@ -1,4 +1,4 @@
-"""What references point at: a path in a JSON value, or in a text that is one."""
+"""References, and the values at their paths."""
 
 from __future__ import annotations
 
@@ -42,17 +42,17 @@ ROWS = {"rows": [{"name": "x", "n": None}], "a-b": {"c_d": False}}
         (None, ".a", MISSING),
     ],
 )
-def test_a_value_at_a_path(value: Any, path: str, found: Any) -> None:
+def test_value_at_follows_a_path(value: Any, path: str, found: Any) -> None:
     assert value_at(value, path) == found
 
 
-def test_texts_stay_as_they_are_and_other_values_are_json() -> None:
+def test_as_text_keeps_texts_and_writes_other_values_as_json() -> None:
     assert [as_text(value) for value in ("é\n", 1.5, None, True, {"é": [1]})] == [
         "é\n", "1.5", "null", "true", '{"é": [1]}',
     ]  # fmt: skip
 
 
-def test_references_of_every_kind_are_found_and_others_are_not() -> None:
+def test_every_kind_of_reference_is_found() -> None:
     text = "<<a.output>> <<a.output.b[0]>> << a-1.status >> <<a_2.count>> <<a>> <<a.name>> <<a.output.>> <<a.outputs>>"
     assert [match.group() for match in REFERENCE.finditer(text)] == [
         "<<a.output>>", "<<a.output.b[0]>>", "<< a-1.status >>", "<<a_2.count>>",
@@ -62,7 +62,7 @@ def test_references_of_every_kind_are_found_and_others_are_not() -> None:
     ]  # fmt: skip
 
 
-def test_items_statuses_and_counts_are_references_too() -> None:
+def test_items_statuses_and_counts_are_references() -> None:
     text = "<<a[2].output.b>> <<a.status>> <<a[1].count>> <<a/b[3].output>> <<a.output[1]>>"
     found = list(references(text))
     assert [str(reference) for reference in found] == text.split()
@@ -79,7 +79,7 @@ def test_items_statuses_and_counts_are_references_too() -> None:
     ["<<e.total>>", "<<e[0].output>>", "<<e.output.>>", "<<e.output | upper>>", "<<e.output + 1>>", "<< e.counts >>",
      "<<e[one].output>>", "<<zzz.result>>", "<<e.outputs>>", "<<e[1]>>", "<<research/e.total>>"],
 )  # fmt: skip
-def test_what_looks_like_a_reference_and_is_none_is_found(text: str) -> None:
+def test_text_that_only_looks_like_a_reference_is_found(text: str) -> None:
     assert list(unreadable({"deep": ["so ", f"say {text} now"]})) == [text]
 
 
@@ -88,5 +88,5 @@ def test_what_looks_like_a_reference_and_is_none_is_found(text: str) -> None:
     ["cat <<EOF > out", "cout << x << y; cin >> z", "<<EOF>>", "a << b >> c", "<<item.name>>", "<<a.output>>", "<<>>",
      "1 << 2 >> 3", "<<'quoted.text'>>", "<<https://example.org>>"],
 )  # fmt: skip
-def test_other_text_between_such_brackets_stays_text(text: str) -> None:
+def test_other_text_between_double_angle_brackets_stays_text(text: str) -> None:
     assert list(unreadable(text)) == []

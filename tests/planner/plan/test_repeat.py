@@ -1,4 +1,4 @@
-"""Rounds in a plan: every fault by name, and a plan that is read as it was written."""
+"""The `repeat` of a task and its faults."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from goalwright_planner.reading.plan_answer import read_plan
 IS_GOOD = '<<draft.output>> contains "good"'
 
 
-def llm(task: str, *before: str, **more: Any) -> dict[str, Any]:
+def llm(task: str, *before: str, **keys: Any) -> dict[str, Any]:
     """A task for a model."""
-    return {"id": task, "action_type": "llm", "instruction": "go", "depends_on": list(before), **more}
+    return {"id": task, "action_type": "llm", "instruction": "go", "depends_on": list(before), **keys}
 
 
 FAULTS: dict[str, dict[str, Any]] = {
@@ -47,13 +47,13 @@ FAULTS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_every_fault_of_a_loop_is_named(fault: str) -> None:
+def test_every_fault_of_a_repeat_is_named(fault: str) -> None:
     document = {"tasks": [llm("draft") | FAULTS[fault], llm("other")]}
     (found,) = read_plan(document, Known()).faults
     assert fault in found
 
 
-def test_when_may_read_the_item_only_where_there_is_one() -> None:
+def test_when_may_read_the_item_only_with_for_each() -> None:
     (found,) = read_plan({"tasks": [llm("a", when='<<item.kind>> == "x"')]}, Known()).faults
     assert "<<item>> stands for an item of 'for_each', which is missing" in found
     each = llm("a", when="<<item>> == 1", for_each=["x"])
@@ -61,7 +61,7 @@ def test_when_may_read_the_item_only_where_there_is_one() -> None:
     assert "every item would be told the same" in found
 
 
-def test_a_plan_with_rounds_is_read_as_it_was_written() -> None:
+def test_a_plan_with_rounds_is_read_unchanged() -> None:
     ask = {"until": {"ask": "Is <<draft.output>> good?"}, "most": 20}
     document = {"tasks": [llm("draft", repeat={"until": IS_GOOD, "most": 2}), llm("draft2", repeat=ask)]}
     document["tasks"][1]["repeat"]["until"]["ask"] = "Is <<draft2.output>> good?"
@@ -72,7 +72,7 @@ def test_a_plan_with_rounds_is_read_as_it_was_written() -> None:
     assert [row["repeat"] for row in plan.to_dict()["tasks"]] == [row["repeat"] for row in document["tasks"]]
 
 
-def test_what_others_refer_to_is_renamed_and_what_is_its_own_goes_with_its_id() -> None:
+def test_rewiring_and_renaming_change_the_references_of_a_repeat() -> None:
     until = f"{IS_GOOD} and <<notes.output>> is not empty"
     task = Plan.from_dict({"tasks": [llm("draft", "notes", repeat={"until": until, "most": 2})]}).tasks[0]
     assert task.reads == ("notes",)

@@ -1,4 +1,4 @@
-"""Tasks that are goals, in a plan: every fault by name, and how the tasks of their plans join."""
+"""Sub-goals: their faults, and how the tasks of their plans join the plan of the run."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def faults(row: dict[str, Any], *, max_depth: int = 2) -> list[str]:
         ({"action_type": "llm", "max_cost": 3}, "'max_cost' is only for action_type 'goal'"),
     ],
 )
-def test_every_fault_has_its_words(more: dict[str, Any], fault: str) -> None:
+def test_every_fault_of_a_sub_goal_is_named(more: dict[str, Any], fault: str) -> None:
     row = {"id": "a", "action_type": "goal", "instruction": "Reach it", "most_tasks": 3, "max_cost": 0.5}
     assert faults(row) == []
     mine = {
@@ -52,7 +52,7 @@ def test_goals_are_refused_where_they_may_not_be_nested() -> None:
     ]
 
 
-def test_its_tasks_keep_their_graph_under_other_ids() -> None:
+def test_the_tasks_of_a_sub_goal_keep_their_graph_under_new_ids() -> None:
     goal = Task("big[2]", "goal", depends_on=("scope", "lost"))
     plan = Plan(
         (
@@ -87,7 +87,7 @@ def test_its_tasks_keep_their_graph_under_other_ids() -> None:
     assert rewired.depends_on == ("scope-2", "lost")
 
 
-def test_its_own_keys_are_written_only_where_set() -> None:
+def test_keys_of_a_sub_goal_are_written_only_if_set() -> None:
     task = Task("a", "goal", instruction="Reach it", most_tasks=3, max_cost=0.5)
     assert Task.from_dict(task.to_dict()) == task
     assert Task("a", "llm").to_dict().keys() == {"id", "action_type", "depends_on"}

@@ -1,4 +1,4 @@
-"""Ids of tasks that grow: told apart from planned ones, and nested."""
+"""The ids of grown tasks."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_no_planned_task_can_have_a_grown_id() -> None:
         assert PLANNED.fullmatch(grown) is None
 
 
-def test_grown_ids_stand_after_their_parents_and_items_by_number() -> None:
+def test_grown_ids_are_sorted_after_their_parents_and_items_by_number() -> None:
     ids = ["a", "b", "c", "b[2]", "b[10]", "b[1]", "a/x", "a/x[1]", "a/y", "lost[1]"]
     assert in_order(ids) == ["a", "a/x", "a/x[1]", "a/y", "b", "b[1]", "b[2]", "b[10]", "c", "lost[1]"]
     assert in_order([]) == []

@@ -1,4 +1,4 @@
-"""Why a plan does not use skills: read from its document, and held against what was selected."""
+"""The reasons of a plan for unused skills."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ TASK = {"id": "a", "action_type": "llm", "instruction": "do a", "depends_on": []
 KNOWN = Known(["one", "two"])
 
 
-def read(**more: Any) -> Plan:
-    reading = read_plan({"tasks": [TASK], **more}, KNOWN)
+def read(**keys: Any) -> Plan:
+    reading = read_plan({"tasks": [TASK], **keys}, KNOWN)
     assert reading.faults == ()
     return Plan.from_dict(reading.document)
 
@@ -38,7 +38,7 @@ def test_reasons_are_read_from_an_object_or_rows(given: dict[str, Any], repair: 
 
 
 @pytest.mark.parametrize("given", [["one"], "one", 3, {"one": None}, {"one": ["why"]}, [{"name": "one", "reason": 1}]])
-def test_anything_else_gives_no_reason_and_is_dropped(given: object) -> None:
+def test_other_values_of_unused_are_dropped_with_a_warning(given: object) -> None:
     reading = read_plan({"tasks": [TASK], "unused": given}, KNOWN)
     assert (reading.faults, reading.repairs) == ((), (DROPPED,))
     assert left_out(reading.document, ["one"]) == ("one",)
@@ -49,24 +49,24 @@ def test_anything_else_gives_no_reason_and_is_dropped(given: object) -> None:
     "given",
     [{"one": "why", "two": None}, [{"name": "one", "reason": "why"}, "two"], [{"skill": "one", "why": "why"}, {}]],
 )
-def test_the_reasons_beside_it_are_kept(given: object) -> None:
+def test_valid_reasons_beside_invalid_ones_are_kept(given: object) -> None:
     reading = read_plan({"tasks": [TASK], "unused": given}, KNOWN)
     assert (reading.faults, reading.repairs) == ((), (DROPPED,))
     assert Plan.from_dict(reading.document).unused == {"one": "why"}
 
 
-def test_null_and_nothing_are_the_same() -> None:
+def test_null_and_an_empty_object_give_the_same_plan() -> None:
     assert read(unused=None) == read(unused={}) == read()
     assert "unused" not in read().to_dict()
 
 
 @pytest.mark.parametrize("form", ["json", "yaml"])
-def test_a_plan_file_keeps_them(form: str) -> None:
+def test_a_plan_file_keeps_the_reasons(form: str) -> None:
     plan = read(unused={"one": "a reason: with a colon", "nobody": "kept too"})
     assert plan_file.parse(plan_file.dump(plan, form), "here", KNOWN).plan == plan
 
 
-def test_a_change_adds_to_them_and_tasks_leave_them() -> None:
+def test_a_change_adds_reasons_and_new_tasks_keep_them() -> None:
     plan = read(unused={"one": "why"})
     assert plan.changed(unused={"two": "so"}).unused == {"one": "why", "two": "so"}
     assert plan.with_tasks(()).unused == {"one": "why"}
@@ -81,21 +81,21 @@ def test_a_skill_is_used_by_its_task_or_by_a_goal_that_names_it() -> None:
 
 
 @pytest.mark.parametrize("document", [None, [], {}, {"tasks": []}, {"tasks": 3}, {"tasks": [], "clarification": "?"}])
-def test_what_has_no_tasks_leaves_nothing_out(document: object) -> None:
+def test_a_document_without_tasks_leaves_no_skill_out(document: object) -> None:
     assert left_out(document, ["one"]) == ()
 
 
-def test_an_empty_reason_is_none() -> None:
+def test_an_empty_reason_does_not_count() -> None:
     assert left_out({"tasks": [TASK], "unused": {"one": " ", "two": "why"}}, ["one", "two"]) == ("one",)
     assert left_out({"tasks": [TASK, "?"], "unused": ["one"]}, ["one"]) == ("one",)
 
 
-def test_a_warning_has_the_reason_in_one_line_and_not_without_end() -> None:
+def test_a_warning_has_the_reason_in_one_short_line() -> None:
     (said,) = warnings((), ["one"], {"one": "line\nbreak " + "word " * 200})
     assert "selected with certainty: line break word" in said
     assert len(said) < 400
 
 
-def test_unknown_names_are_told_a_few_of_them() -> None:
+def test_a_warning_names_the_first_unknown_skills() -> None:
     assert unknown_names({"one": ""}, ["one"]) == ""
     assert unknown_names({f"x{at}": "" for at in range(9)}, []).endswith("'x4', 'x5' and 3 more")

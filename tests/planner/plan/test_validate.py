@@ -1,4 +1,4 @@
-"""All faults of a plan, at once."""
+"""All faults of a plan are found at once."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ KNOWN = Known(
 )
 
 
-def llm(task_id: Any, *before: str, **more: Any) -> dict[str, Any]:
-    return {"id": task_id, "action_type": "llm", "depends_on": list(before), **more}
+def llm(task_id: Any, *before: str, **keys: Any) -> dict[str, Any]:
+    return {"id": task_id, "action_type": "llm", "depends_on": list(before), **keys}
 
 
-def found(*tasks: Any, **more: Any) -> str:
-    return "\n".join(problems({"tasks": list(tasks), **more}, KNOWN))
+def faults_of(*tasks: Any, **keys: Any) -> str:
+    return "\n".join(problems({"tasks": list(tasks), **keys}, KNOWN))
 
 
-def test_the_contracts_example_has_no_problem() -> None:
+def test_the_example_of_the_contract_has_no_faults() -> None:
     survey = {"id": "s", "action_type": "skill", "name": "cataloging-apis", "arguments": "", "depends_on": []}
     sheet = {"id": "x", "action_type": "tool", "name": "excel_read", "arguments": {"path": "a.xlsx"}}
-    assert found(survey, sheet, llm("b", "s", "x", instruction="<<s.output>> <<x.output>>")) == ""
+    assert faults_of(survey, sheet, llm("b", "s", "x", instruction="<<s.output>> <<x.output>>")) == ""
 
 
 @pytest.mark.parametrize(
-    ("tasks", "says"),
+    ("tasks", "message"),
     [
         ([llm("a"), llm("a")], "the id 'a' is used by 2 tasks"),
         ([llm("")], "task number 1 has no 'id'"),
@@ -91,8 +91,8 @@ def test_the_contracts_example_has_no_problem() -> None:
         ([llm(str(n)) for n in range(6)], "6 tasks, more than the 5 allowed"),
     ],
 )
-def test_a_fault_is_named_with_its_remedy(tasks: list[Any], says: str) -> None:
-    assert says in found(*tasks)
+def test_a_fault_is_named_with_its_remedy(tasks: list[Any], message: str) -> None:
+    assert message in faults_of(*tasks)
 
 
 def call(**arguments: Any) -> dict[str, Any]:
@@ -100,7 +100,7 @@ def call(**arguments: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "message"),
     [
         ({"path": 5}, "tool 'excel_read' takes a string as 'path', not 5"),
         ({"path": "x", "rows": "ten"}, "takes an integer as 'rows', not 'ten'"),
@@ -109,14 +109,16 @@ def call(**arguments: Any) -> dict[str, Any]:
         ({"path": None}, "needs the argument 'path'"),
     ],
 )
-def test_an_argument_that_the_tool_would_refuse_is_found_before_it_runs(arguments: dict[str, Any], says: str) -> None:
-    assert says in found(llm("a"), call(**arguments))
+def test_an_argument_that_the_tool_would_refuse_is_found_before_it_runs(
+    arguments: dict[str, Any], message: str
+) -> None:
+    assert message in faults_of(llm("a"), call(**arguments))
 
 
-def test_an_argument_that_only_the_run_knows_is_not_checked() -> None:
+def test_an_argument_with_a_reference_is_not_checked() -> None:
     arguments = {"path": "x", "rows": "<<a.output>>", "form": "<<a.output>>", "sheet": [1]}
-    assert found(llm("a"), call(**arguments)) == ""
-    assert found(llm("a"), call(path="x", rows=None)) == ""
+    assert faults_of(llm("a"), call(**arguments)) == ""
+    assert faults_of(llm("a"), call(path="x", rows=None)) == ""
 
 
 def test_all_faults_are_reported_at_once() -> None:
@@ -127,7 +129,7 @@ def test_all_faults_are_reported_at_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("document", "says"),
+    ("document", "message"),
     [
         ([], "not a list"),
         (None, "not null"),
@@ -139,8 +141,8 @@ def test_all_faults_are_reported_at_once() -> None:
         ({"tasks": [], "clarification": 4}, "'clarification' must be a string"),
     ],
 )
-def test_a_document_that_is_not_a_plan_is_a_fault(document: object, says: str) -> None:
-    assert says in "\n".join(problems(document, KNOWN))
+def test_a_document_that_is_not_a_plan_is_a_fault(document: object, message: str) -> None:
+    assert message in "\n".join(problems(document, KNOWN))
 
 
 def test_a_question_instead_of_tasks_is_valid() -> None:

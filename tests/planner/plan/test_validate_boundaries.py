@@ -28,22 +28,22 @@ TOOL = {
 KNOWN = Known(["code-review"], {"excel_read": TOOL, "excel_info": {}}, max_tasks=40)
 
 
-def llm(task_id: Any, *before: Any, **more: Any) -> dict[str, Any]:
-    return {"id": task_id, "action_type": "llm", "depends_on": list(before), **more}
+def llm(task_id: Any, *before: Any, **keys: Any) -> dict[str, Any]:
+    return {"id": task_id, "action_type": "llm", "depends_on": list(before), **keys}
 
 
 def call(**arguments: Any) -> dict[str, Any]:
     return {"id": "b", "action_type": "tool", "name": "excel_read", "arguments": {"path": "x"} | arguments}
 
 
-def faults(*tasks: Any, known: Known = KNOWN, **more: Any) -> list[str]:
-    return problems({"tasks": list(tasks), **more}, known)
+def faults(*tasks: Any, known: Known = KNOWN, **keys: Any) -> list[str]:
+    return problems({"tasks": list(tasks), **keys}, known)
 
 
 # The document
 
 
-def test_a_plan_may_have_exactly_the_allowed_tasks_and_not_one_more() -> None:
+def test_a_plan_may_have_max_tasks_and_no_more() -> None:
     known = Known(max_tasks=3)
     assert faults(*(llm(f"t{number}") for number in range(3)), known=known) == []
     assert faults(*(llm(f"t{number}") for number in range(4)), known=known) == [
@@ -53,12 +53,12 @@ def test_a_plan_may_have_exactly_the_allowed_tasks_and_not_one_more() -> None:
 
 
 @pytest.mark.parametrize("value", [None, "", "text"])
-def test_synthesis_and_clarification_are_text_or_nothing(value: object) -> None:
+def test_synthesis_and_clarification_are_text_or_null(value: object) -> None:
     assert faults(llm("a"), synthesis=value, clarification=value) == []
 
 
 @pytest.mark.parametrize("value", [0, False, [], {}])
-def test_anything_else_is_a_fault_even_if_it_is_empty(value: object) -> None:
+def test_other_values_of_synthesis_are_faults_even_if_empty(value: object) -> None:
     found = faults(llm("a"), synthesis=value, clarification=value)
     assert [fault.split(" must")[0] for fault in found] == ["'synthesis'", "'clarification'"]
 
@@ -93,7 +93,7 @@ def test_a_question_counts_only_without_tasks() -> None:
         (date(2026, 1, 1), "a date"),
     ],
 )
-def test_a_value_of_another_kind_is_named(value: object, kind: str) -> None:
+def test_a_document_of_another_type_is_named(value: object, kind: str) -> None:
     assert problems(value, KNOWN) == [f"the plan must be a JSON object with a 'tasks' list, not {kind}"]
     assert faults(value) == [f"task number 1 must be an object, not {kind}"]
     assert problems({"tasks": {"a": 1}}, KNOWN) == ["'tasks' must be a list of tasks, not an object"]
@@ -113,7 +113,7 @@ def test_any_other_id_is_a_fault(task_id: str) -> None:
 
 
 @pytest.mark.parametrize("task_id", [None, ""])
-def test_an_empty_id_is_no_id(task_id: object) -> None:
+def test_an_empty_id_is_missing(task_id: object) -> None:
     missing = "has no 'id'; give each task a short unique one"
     assert faults(llm(task_id), {"action_type": "llm"}) == [f"task number 1 {missing}", f"task number 2 {missing}"]
     assert faults(llm(task_id), llm(task_id, title=3)) == [
@@ -136,12 +136,12 @@ def test_an_id_used_twice_is_reported_once_with_its_count() -> None:
 
 
 @pytest.mark.parametrize("key", ["title", "instruction", "name"])
-def test_texts_may_be_null_or_empty_and_nothing_else(key: str) -> None:
+def test_texts_may_be_null_or_empty(key: str) -> None:
     assert faults(llm("a", **{key: None}), llm("b", **{key: ""})) == []
     assert faults(llm("a", **{key: 0})) == [f"task 'a': '{key}' must be a string, not a number"]
 
 
-def test_an_approval_is_wanted_or_not_or_is_a_question() -> None:
+def test_needs_approval_is_a_boolean_or_a_question() -> None:
     assert [faults(llm("a", needs_approval=value)) for value in (True, False, None, "Send it?")] == [[], [], [], []]
     for value, kind in ((1, "a number"), (["x"], "a list"), ({}, "an object"), (" ", "an empty string")):
         assert faults(llm("a", needs_approval=value)) == [
@@ -203,7 +203,7 @@ def test_a_reference_needs_a_task_upstream_directly_or_through_others() -> None:
     ]
 
 
-def test_a_reference_downstream_cannot_be_filled() -> None:
+def test_a_reference_to_a_downstream_task_is_a_fault() -> None:
     (fault,) = faults(llm("a", instruction="<<c.output>>"), llm("b", "a"), llm("c", "b"))
     assert fault.startswith("task 'a' refers to <<c.output>>, but 'c' is not upstream of it; ")
     assert fault.endswith("; it waits for this task: leave the reference out")
@@ -250,7 +250,7 @@ def test_arguments_are_text_for_a_skill_an_object_for_a_tool_and_ignored_without
     assert faults(llm("a", arguments={"x": 1})) == []
 
 
-def test_an_unknown_tool_is_one_fault_and_its_arguments_are_not_judged() -> None:
+def test_an_unknown_tool_is_one_fault_and_its_arguments_are_not_checked() -> None:
     task = {"id": "a", "action_type": "tool", "name": "zzz", "arguments": {"x": 1}}
     assert faults(task) == ["task 'a': there is no tool 'zzz'; known are: excel_read, excel_info"]
     assert len(faults(task | {"arguments": "x"})) == 2
@@ -295,17 +295,17 @@ def test_an_argument_has_the_type_and_choice_of_its_parameter(arguments: dict[st
         {"any": object()},
     ],
 )
-def test_an_argument_that_the_tool_may_take_is_left_to_it(arguments: dict[str, Any]) -> None:
+def test_an_argument_that_the_tool_may_accept_is_no_fault(arguments: dict[str, Any]) -> None:
     assert faults(call(**arguments)) == []
 
 
-def test_an_unknown_argument_is_a_fault_whatever_its_value() -> None:
+def test_an_unknown_argument_is_a_fault_with_any_value() -> None:
     (fault,) = faults(call(row=None))
     assert fault.startswith("task 'b': tool 'excel_read' has no argument 'row'; known are: rows, ")
 
 
 @pytest.mark.parametrize("levels", [99, 300, 5_000])
-def test_what_is_nested_too_deeply_is_a_fault_before_anything_reads_it(levels: int) -> None:
+def test_too_deep_nesting_is_a_fault(levels: int) -> None:
     deep: dict[str, Any] = {}
     for _ in range(levels):
         deep = {"properties": {"a": deep}}
@@ -320,7 +320,7 @@ def test_what_is_nested_too_deeply_is_a_fault_before_anything_reads_it(levels: i
 
 @pytest.mark.parametrize("reference", ["<<e.total>>", "<<zzz.result>>", "<<e.output | upper>>", "<<e[0].output>>"])
 @pytest.mark.parametrize("key", ["instruction", "arguments", "check", "when", "needs_approval", "synthesis", "title"])
-def test_a_reference_that_cannot_be_read_is_a_fault_wherever_it_stands(reference: str, key: str) -> None:
+def test_an_invalid_reference_is_a_fault_in_every_text(reference: str, key: str) -> None:
     text = f"Say {reference}."
     value: dict[str, Any] = {"check": {"ask": text}, "when": {"ask": text}, "arguments": text}
     task = llm("b", "e", instruction="go")
@@ -332,7 +332,7 @@ def test_a_reference_that_cannot_be_read_is_a_fault_wherever_it_stands(reference
     assert f"refers to {reference}, which cannot be read; write <<id.output>>" in found[0]
 
 
-def test_statuses_counts_and_items_may_be_referred_to_wherever_texts_are_filled() -> None:
+def test_statuses_counts_and_items_may_be_referred_to_in_every_text() -> None:
     text = "<<e.status>> <<e.count>> <<each[2].output>> <<each[1].status>> <<each[1].count>> <<each[1].output.price>>"
     each = llm("each", "e", instruction="Do <<item>>", for_each="<<e.output>>")
     task = llm("b", "each", instruction=text, check={"ask": text}, needs_approval=text)
@@ -342,7 +342,7 @@ def test_statuses_counts_and_items_may_be_referred_to_wherever_texts_are_filled(
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "message"),
     [
         ("<<e[1].output>>", "but 'e' has no for_each, so it has no items; write <<e.output[0]>> for a value"),
         ("<<each[3].output>>", "but 'each' has 2 items, and the first is [1]"),
@@ -354,14 +354,14 @@ def test_statuses_counts_and_items_may_be_referred_to_wherever_texts_are_filled(
         ("{{e.output}}", "which stays text; write <<e.output>>"),
     ],
 )
-def test_what_a_task_cannot_have_is_a_fault(text: str, says: str) -> None:
+def test_a_reference_to_a_value_that_cannot_exist_is_a_fault(text: str, message: str) -> None:
     each = llm("each", "e", instruction="Do <<item>>", for_each=["x", "y"])
     (fault,) = faults(llm("e"), each, llm("b", "each", instruction=text))
-    assert f"task 'b' refers to {text}, {says}" in fault
+    assert f"task 'b' refers to {text}, {message}" in fault
 
 
 @pytest.mark.parametrize("text", ["<<user.name>>", "<<nobody.output>>", "<<zzz.count>>", "{{e.output}}", "<<e>>"])
-def test_what_a_plan_quotes_from_the_goal_is_no_reference(text: str) -> None:
+def test_text_quoted_from_the_goal_is_not_a_reference(text: str) -> None:
     rows = [llm("e", instruction=f"Explain {text}"), llm("b", "e", check={"ask": text}, instruction=text)]
     assert faults(*rows) != []
     quoting = Known(quoted=[f"What does {text} mean in a template?"])

@@ -1,4 +1,4 @@
-"""Changes of a plan in a model's answer: read as plans are, with every fault at once."""
+"""Changes of a plan in a model's answer, with all faults at once."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_a_change_is_read() -> None:
         (json.dumps({**WHOLE, "drop": "c"}), 0),
     ],
 )  # fmt: skip
-def test_what_can_be_read_without_guessing_is(text: str, repaired: int) -> None:
+def test_a_change_is_read_from_damaged_text(text: str, repaired: int) -> None:
     found = read_change(text, PLAN, BEGUN, KNOWN)
     assert found.faults == ()
     assert found.change.added[0].id == "b2"
@@ -53,7 +53,7 @@ def test_what_can_be_read_without_guessing_is(text: str, repaired: int) -> None:
     assert bool(found.repairs) == bool(repaired)
 
 
-def test_giving_up_is_read() -> None:
+def test_a_reason_for_giving_up_is_read() -> None:
     found = read_change(json.dumps({"give_up": " no source left ", "add": []}), PLAN, BEGUN, KNOWN)
     assert (found.faults, found.give_up) == ((), "no source left")
 
@@ -154,7 +154,7 @@ def test_every_fault_is_named(case: str) -> None:
     assert faults(document) == expected
 
 
-def test_a_plan_may_grow_only_so_far() -> None:
+def test_the_growth_limit_is_a_fault() -> None:
     found = read_change(json.dumps(WHOLE), PLAN, BEGUN, Known(max_grown=0))
     assert found.faults == ("the plan may grow by 0 tasks in all; this would add 1: raise max_grown, or add fewer",)
 

@@ -1,4 +1,4 @@
-"""The numbered plan schema: what it admits, and the plans that its documents widen to."""
+"""The numbered plan schema, and the plans that its documents widen to."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_a_tool_has_its_own_arguments_or_references_in_their_place() -> None:
         {"properties": {f"p{number}": {} for number in range(500)}, "required": ["p400", "gone"]},
     ],
 )
-def test_of_a_strangers_schema_only_names_and_types_are_taken(stranger: dict[str, Any]) -> None:
+def test_only_names_and_types_of_a_foreign_schema_are_used(stranger: dict[str, Any]) -> None:
     schema = numbered_schema([], 1, {"odd": stranger})
     jsonschema.Draft202012Validator.check_schema(schema)
     assert len(schema["$defs"]["arguments1"]["properties"]) <= 20
@@ -89,7 +89,7 @@ def test_of_a_strangers_schema_only_names_and_types_are_taken(stranger: dict[str
     assert admits(schema, call(1, "odd", **dict.fromkeys(schema["$defs"]["arguments1"]["required"], "x")))
 
 
-def test_calls_widen_to_tool_tasks_that_wait_for_what_they_refer_to() -> None:
+def test_calls_widen_to_tool_tasks_with_the_dependencies_of_their_references() -> None:
     rows = [call(1, "find_patient", name="Ana"), call(2, "list_visits", patient_id="<<t1.output.id>>", months=["May"])]
     document = widen({"tasks": [*rows, task(3, NO_SKILL, ("t2",))]})
     first, second, third = document["tasks"]
@@ -97,7 +97,7 @@ def test_calls_widen_to_tool_tasks_that_wait_for_what_they_refer_to() -> None:
     assert (first["depends_on"], second["depends_on"], third["action_type"]) == ([], ["t1"], "llm")
 
 
-def test_a_schema_for_no_task_is_the_callers_mistake() -> None:
+def test_a_schema_for_no_tasks_raises_value_error() -> None:
     with pytest.raises(ValueError, match="at least one task"):
         numbered_schema(SKILLS, 0)
 
@@ -139,7 +139,7 @@ def documents(draw: st.DrawFn) -> dict[str, Any]:
 
 
 @given(documents())
-def test_every_admitted_document_is_a_plan_without_cycles_or_strangers(document: dict[str, Any]) -> None:
+def test_every_admitted_document_widens_to_a_valid_plan(document: dict[str, Any]) -> None:
     assert admits(numbered_schema(SKILLS, 3), *document["tasks"])
     seen: set[str] = set()
     for item in widen(document)["tasks"]:
