@@ -174,8 +174,8 @@ class AnswerChecked(Event, frozen=True):
 class RunFinished(Event, frozen=True):
     """The run ended; `code` names the error, if any; `data` is the answer in the form of the schema, if any.
 
-    If a limit stopped it, `limit` is the setting (max_cost, max_tokens or timeout), and `needed` the least that the next
-    call takes of it.
+    If a limit stopped it, `limit` is the setting (max_cost, max_tokens or timeout), and `needed` the least that the
+    next call takes of it.
     """
 
     status: RunStatus

@@ -46,7 +46,7 @@ class Profile:
     - `sampling` has each role's parameters for any provider, `server` the parameters of llama.cpp's server, and
       `providers` the parameters of one provider.
     - No model is asked to plan a goal that is one thing (`simple_by_rule`), whose parts are certain
-      (`certain_by_rule`), or that lists parts (`parts_by_rule`). With `whole_goal`, parts that a plan lost are put back.
+      (`certain_by_rule`), or that lists parts (`parts_by_rule`). With `whole_goal`, lost parts are put back.
     - `joins_results` joins results without the model, which would only copy them.
     - `system_above_skill` puts the system prompt of all tasks above a skill's instructions.
     - In doubt, a model that plans chooses among `candidates` described skills, or `function_candidates` if the skills
