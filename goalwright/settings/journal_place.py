@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goalwright_executor.journal.open_store import open_store
-from goalwright_executor.stores.urls import normal, url_of
+from goalwright_executor.stores.urls import normalized, url_of
 from goalwright_skills import safe_files
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def url(paths: Paths, settings: Settings) -> str:
     """The journal's URL: the configured one, else in the workspace."""
     if settings.journal:
-        return normal(settings.journal, Path.cwd())
+        return normalized(settings.journal, Path.cwd())
     return url_of(paths.agents / "journal.sqlite")
 
 

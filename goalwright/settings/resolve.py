@@ -243,6 +243,6 @@ def _ignored(subject: str, reason: str = "") -> str:
 def _anchor(table: dict[str, Any], workspace: Path) -> None:
     """Make a relative journal in a file relative to the workspace instead of the current folder."""
     if isinstance(table.get("journal"), str) and table["journal"]:
-        from goalwright_executor.stores.urls import normal  # here, since few files name a journal
+        from goalwright_executor.stores.urls import normalized  # here, since few files name a journal
 
-        table["journal"] = normal(table["journal"], workspace)
+        table["journal"] = normalized(table["journal"], workspace)

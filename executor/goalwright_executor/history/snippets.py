@@ -69,7 +69,7 @@ def snippet(store: Store, run: RunSummary, search: str, local: Callable[[str], s
     """
     phrases = list(words.phrases(search))
     for text in (run.goal, *run.tags, run.note, *run.skills):
-        phrases = [phrase for phrase in phrases if not _matches(words.shown(text), [phrase])]
+        phrases = [phrase for phrase in phrases if not _matches(words.normalized(text), [phrase])]
     if not phrases:
         return None
     try:
@@ -114,10 +114,10 @@ def _task_texts(store: Store, run_id: str) -> Iterator[_RunText]:
 
 
 def _excerpt(where: str, text: str, phrases: Sequence[Sequence[str]]) -> Snippet | None:
-    shown = words.shown(text)
+    shown = words.normalized(text)
     if not (matches := _matches(shown, phrases)):
         return None
-    plain = words.shown(_without_markdown(text))
+    plain = words.normalized(_without_markdown(text))
     if plain_matches := _matches(plain, phrases):
         return Snippet(where, tuple(_parts(plain, plain_matches)))
     return Snippet(where, tuple(_parts(shown, matches)))  # the words are in the address of a link, for example
@@ -125,7 +125,7 @@ def _excerpt(where: str, text: str, phrases: Sequence[Sequence[str]]) -> Snippet
 
 def _matches(text: str, phrases: Sequence[Sequence[str]]) -> list[tuple[int, int]]:
     """The start and end of every phrase in a text; the last word of a phrase matches as a prefix."""
-    placed = list(words.placed(text))
+    placed = list(words.positions(text))
     matches: list[tuple[int, int]] = []
     for index, (word, start, _) in enumerate(placed):
         for phrase in phrases:

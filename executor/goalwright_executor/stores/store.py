@@ -30,7 +30,7 @@ class Store(Protocol):
         """The URL, without a password."""
 
     @property
-    def look(self) -> float:
+    def poll_seconds(self) -> float:
         """Seconds between two polls of `changed`."""
 
     def append(

@@ -20,7 +20,7 @@ def path_of(url: str, base: Path) -> Path:
     return absolute if is_absolute else base / path
 
 
-def shown(url: str) -> str:
+def without_password(url: str) -> str:
     """Return a URL without a password, for results, records and messages."""
     scheme, separator, rest = url.partition("://")
     if not separator or scheme == "sqlite":
@@ -30,7 +30,7 @@ def shown(url: str) -> str:
     return f"{scheme}{separator}" + re.sub(r"(?<=[?&])(?:ssl)?password=[^&]*&?", "", rest).rstrip("?&")
 
 
-def normal(url: str, base: Path) -> str:
+def normalized(url: str, base: Path) -> str:
     """Normalize a URL; a bare path is a SQLite file, and a relative path starts at `base`."""
     if "://" not in url:
         return url_of(base / Path(url).expanduser())

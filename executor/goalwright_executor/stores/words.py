@@ -35,12 +35,12 @@ def split(text: str) -> list[str]:
     return [word[:MAX_LENGTH] for word in _WORD.findall(text.casefold())]
 
 
-def shown(text: str) -> str:
-    """Normalize a text for `placed`."""
+def normalized(text: str) -> str:
+    """Normalize a text for `positions`."""
     return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
-def placed(text: str) -> Iterator[tuple[str, int, int]]:
+def positions(text: str) -> Iterator[tuple[str, int, int]]:
     """The words of a normalized text, each with its start and end."""
     for match in _WORD.finditer(text):
         for word in split(match[0]):  # a character such as a fraction has several

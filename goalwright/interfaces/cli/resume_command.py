@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from goalwright.interfaces.cli.view import output
-from goalwright_executor.stores.urls import shown
+from goalwright_executor.stores.urls import without_password
 from goalwright_skills.text.money import plain
 
 if TYPE_CHECKING:
@@ -65,14 +65,14 @@ def resume_command(run_id: str, workspace: Path, journal: str | None) -> list[st
     if workspace.resolve() != Path.cwd():
         parts += ["--workspace", str(workspace)]
     if journal and journal != records.url(Paths.of(workspace, os.environ), Settings()):
-        parts += ["--journal", shown(journal)]
+        parts += ["--journal", without_password(journal)]
     return parts
 
 
 def given_arguments(default: Iterable[str] = ()) -> list[str]:
     """Return the arguments of the current command; journal URLs have no password."""
     arguments: Iterable[str] = click.get_current_context().obj or default
-    return [shown(argument) if _JOURNAL.fullmatch(argument) else argument for argument in arguments]
+    return [without_password(argument) if _JOURNAL.fullmatch(argument) else argument for argument in arguments]
 
 
 def with_values(arguments: Sequence[str], values: Mapping[str, str]) -> list[str]:

@@ -21,7 +21,7 @@ from goalwright.settings import ollama, skill_lists
 from goalwright.settings.default_model import explore, is_local, local_is_installed
 from goalwright_executor.capture.secrets import Secrets
 from goalwright_executor.stores.errors import UnknownRun
-from goalwright_executor.stores.urls import shown
+from goalwright_executor.stores.urls import without_password
 from goalwright_skills import confinement
 from goalwright_skills.errors import GoalwrightError, SetupError
 from goalwright_skills.programs import toolchain
@@ -174,7 +174,7 @@ def _check_settings(paths: Paths, resolved: Resolved, env: Mapping[str, str]) ->
             yield Check("settings", None, f"{path}: {'not used' if path.exists() else 'not found'}")
     secrets = Secrets.of(env)
     for name, origin in resolved.origins.items():
-        value = secrets.redact(shown(_written(getattr(resolved.settings, name))))
+        value = secrets.redact(without_password(_written(getattr(resolved.settings, name))))
         told = skill_lists.name_in_file(name) if name in skill_lists.LISTS else name
         yield Check("settings", None, f"{told} = {value} (from {origin})")
     for warning in resolved.warnings:  # not a problem: goals run without that setting
@@ -296,7 +296,7 @@ def _check_store(paths: Paths, settings: Settings) -> Check:
 
 
 def _check_database(paths: Paths, settings: Settings) -> Check:
-    place = shown(records.url(paths, settings))
+    place = without_password(records.url(paths, settings))
     try:
         with closing(records.recorded_runs(paths, settings)) as store:
             found = store.status()

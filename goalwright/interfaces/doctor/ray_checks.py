@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from goalwright.interfaces.doctor.checks import Check
 from goalwright.runs.stored import records
 from goalwright.settings.ray_security import token_is_set
-from goalwright_executor.stores.urls import shown
+from goalwright_executor.stores.urls import without_password
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -33,7 +33,7 @@ def run_ray_checks(paths: Paths, settings: Settings, env: Mapping[str, str]) -> 
             "ray", None, found, "for a cluster, keep it in PostgreSQL: --journal postgresql://user@host/database"
         )
     else:
-        yield Check("ray", True, f"the journal {shown(url)} can be shared by a cluster")
+        yield Check("ray", True, f"the journal {without_password(url)} can be shared by a cluster")
     if token_is_set(env):
         yield Check("ray", True, "token authentication is on")
     else:

@@ -27,7 +27,7 @@ from goalwright_executor.history.indexer import Indexer
 from goalwright_executor.journal.journal import Journal
 from goalwright_executor.results.artifacts import Artifacts, make_home
 from goalwright_executor.stores.errors import BadStore, UnknownRun
-from goalwright_executor.stores.urls import shown
+from goalwright_executor.stores.urls import without_password
 from goalwright_planner.events import RunResumed, RunStarted, decode
 from goalwright_skills.builtin import toolset
 from goalwright_skills.discovery.locations import locations
@@ -192,7 +192,7 @@ def plain(settings: Settings) -> dict[str, Any]:
     values = ((field, getattr(settings, field.name)) for field in fields(Settings))
     changed = {field.name: value for field, value in values if value != field.default}
     if settings.journal:
-        changed["journal"] = shown(settings.journal)
+        changed["journal"] = without_password(settings.journal)
     return changed | {toolset.KEY: settings.tool_set}
 
 

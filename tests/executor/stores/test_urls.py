@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from goalwright_executor.journal.open_store import open_store
-from goalwright_executor.stores.urls import normal, url_of
+from goalwright_executor.stores.urls import normalized, url_of
 from goalwright_skills.errors import InputError
 
 
@@ -18,15 +18,15 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("form", ["sqlite:///{}", "sqlite://{}", "{}"])
 def test_a_journal_is_named_by_url_or_path(path: Path, form: str) -> None:
-    url = normal(form.format(path), Path("/"))
+    url = normalized(form.format(path), Path("/"))
     assert url == f"sqlite:///{path}"
     open_store(url).close()
     assert path.exists()
 
 
 def test_a_relative_url_starts_at_the_given_folder(tmp_path: Path) -> None:
-    assert normal("sqlite:///runs.sqlite", tmp_path) == f"sqlite:///{tmp_path}/runs.sqlite"
-    assert normal("runs.sqlite", tmp_path) == f"sqlite:///{tmp_path}/runs.sqlite"
+    assert normalized("sqlite:///runs.sqlite", tmp_path) == f"sqlite:///{tmp_path}/runs.sqlite"
+    assert normalized("runs.sqlite", tmp_path) == f"sqlite:///{tmp_path}/runs.sqlite"
 
 
 def test_special_characters_in_a_path_survive(tmp_path: Path) -> None:

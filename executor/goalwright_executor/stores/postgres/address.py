@@ -11,7 +11,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
 from goalwright_executor.stores.errors import BadStore
-from goalwright_executor.stores.urls import shown
+from goalwright_executor.stores.urls import without_password
 
 _SCHEMA = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 
@@ -37,14 +37,15 @@ def address_of(url: str) -> Address:
     conninfo = f"postgresql://{base.partition('://')[2]}{'?' if others else ''}{others}"
     if not _SCHEMA.fullmatch(schema):
         raise BadStore(
-            f"{shown(url)} names a schema that goalwright cannot use", hint="use lower-case letters, digits and _"
+            f"{without_password(url)} names a schema that goalwright cannot use",
+            hint="use lower-case letters, digits and _",
         )
     try:
         parameters = conninfo_to_dict(conninfo)
     except psycopg.ProgrammingError:  # its text quotes parts of the URL, perhaps of the password
         raise BadStore(
-            f"{shown(url)} is not the URL of a PostgreSQL database",
+            f"{without_password(url)} is not the URL of a PostgreSQL database",
             hint="write postgresql://USER@HOST:5432/DATABASE, with special characters percent-encoded; "
             "the password is best kept in PGPASSWORD or PGPASSFILE",
         ) from None
-    return Address(shown(url), schema, parameters)
+    return Address(without_password(url), schema, parameters)

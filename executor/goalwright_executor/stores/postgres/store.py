@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 class PostgresStore:
     """A journal in a database; interrupted commits are retried without loss or duplicates."""
 
-    look = 0.5
+    poll_seconds = 0.5
 
     def __init__(self, url: str, *, create: bool = True) -> None:
         address = address_of(url)
@@ -95,7 +95,7 @@ class PostgresStore:
         return [(run_list.summary(row[:-1]), row[-1] or 0) for row in rows if not leases.is_leased(*row[-3:-1])]
 
     def index(self, runs: Sequence[RunIndex]) -> None:
-        """Put runs into the index."""
+        """Index runs."""
 
         def attempt(connection: Connection, _: bool) -> None:
             with connection.transaction():
@@ -184,7 +184,7 @@ class PostgresStore:
         self._beaten.add(holder)
 
     def request_stop(self, run_id: str, request: StopRequest) -> None:
-        """Leave a stop request for the process that holds a run."""
+        """Store a stop request for the process that holds a run."""
         self._connections.write(lambda connection, _: leases.request_stop(connection, run_id, request))
 
     def stop_requests(self) -> dict[str, StopRequest]:

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 class SqliteStore:
     """A journal in a file; `_keys` caches the primary keys of the runs that this process writes."""
 
-    look = 0.03
+    poll_seconds = 0.03
 
     def __init__(self, path: Path, *, create: bool = True) -> None:
         self.url = url_of(path)
@@ -119,7 +119,7 @@ class SqliteStore:
         return [(run_list.summary(row[:-1]), row[-1] or 0) for row in rows if not run_list.is_leased(*row[-3:-1])]
 
     def index(self, runs: Sequence[RunIndex]) -> None:
-        """Put runs into the index."""
+        """Index runs."""
         with self._database.indexing() as connection:
             search.write(connection, runs)
 
@@ -227,7 +227,7 @@ class SqliteStore:
             raise LeaseLost(f"another process has taken over run {', '.join(lost)}", lost)
 
     def request_stop(self, run_id: str, request: StopRequest) -> None:
-        """Leave a stop request for the process that holds a run."""
+        """Store a stop request for the process that holds a run."""
         with self._transaction() as connection:
             lease = connection.execute("SELECT holder, beat FROM runs WHERE run_id = ?", (run_id,)).fetchone()
             if lease is None:

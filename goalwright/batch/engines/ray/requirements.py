@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from goalwright.runs.stored import records
-from goalwright_executor.stores.urls import shown
+from goalwright_executor.stores.urls import without_password
 from goalwright_skills.errors import InputError, SetupError
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def check_requirements(goalwright: Goalwright, where: ClusterOptions) -> None:
             hint="keep it in PostgreSQL: --journal postgresql://user@host/database (see docs/cluster.md), "
             "or leave --address out to run on this machine alone",
         )
-    if where.address is not None and shown(url) != url.replace(":@", "@"):
+    if where.address is not None and without_password(url) != url.replace(":@", "@"):
         raise InputError(
             "the journal's URL has a password, which would travel through the cluster",
             hint="leave it out, and give it to every node with PGPASSWORD or PGPASSFILE",

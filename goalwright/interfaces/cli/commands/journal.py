@@ -88,7 +88,7 @@ def migrate(workspace: Path, flags: SettingFlags, mode: OutputMode) -> int:
     from goalwright.settings import journal_place
     from goalwright_executor.history.indexer import catch_up
     from goalwright_executor.journal.open_store import migrate_store, open_store
-    from goalwright_executor.stores.urls import shown
+    from goalwright_executor.stores.urls import without_password
 
     url = journal_place.url(*configuration.journal_settings(workspace, flags))
     before, after = migrate_store(url)
@@ -100,5 +100,7 @@ def migrate(workspace: Path, flags: SettingFlags, mode: OutputMode) -> int:
             prefix = "more than " if remaining == _MOST_COUNTED else ""
             output.say(f"indexing: {prefix}{remaining:,} runs left")
     text = f" is up to date (schema {after})" if before == after else f": schema {before} → {after}"
-    output.show(mode, {"journal": shown(url), "before": before, "after": after}, shown(url) + text)
+    output.show(
+        mode, {"journal": without_password(url), "before": before, "after": after}, without_password(url) + text
+    )
     return 0

@@ -68,7 +68,7 @@ class Changes:
             with suppress(GoalwrightError):  # a journal that cannot be read is reported to those who read it
                 store = self._open_store()
                 if store is not None:
-                    look = store.look
+                    look = store.poll_seconds
                     if (now := store.changed()) != seen:
                         seen = now
                         self._notify()

@@ -71,7 +71,7 @@ def _open_requests(workspace: Path, flags: SettingFlags, run: str | None) -> lis
 
 def _journal_url(workspace: Path, flags: SettingFlags) -> str:
     from goalwright.runs.stored import records
-    from goalwright_executor.stores.urls import shown
+    from goalwright_executor.stores.urls import without_password
 
     where, settings = configuration.journal_settings(workspace, flags)
-    return shown(records.url(where, settings))
+    return without_password(records.url(where, settings))
