@@ -1,4 +1,4 @@
-"""A connection to a call process: sends it calls, and notices when it is lost."""
+"""A connection to a call process: sends calls, and detects when the process is lost."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ SILENCE = 15
 
 
 class ProcessLost(Exception):
-    """The call process ended, hangs, or cannot be reached."""
+    """The call process ended, hangs, or is unreachable."""
 
 
 def setup_of(settings: Settings, capabilities: Path, check: Sequence[str] = ()) -> Setup:
-    """What a call process needs to make this process's calls."""
+    """The setup message for a call process, with this process's environment."""
     env = list(os.environb.items())
     return Setup(env, settings.api_base, settings.call_timeout, str(capabilities), list(check))
 
 
 @dataclass(slots=True)
 class Connection:
-    """A call process, and the calls that wait for its answers; `problems` are those of the models it checked."""
+    """A call process and its pending calls; `problems` are those of the models that it checked."""
 
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
@@ -55,12 +55,12 @@ class Connection:
     lost: bool = False
     waiting: dict[int, tuple[asyncio.Future[Reply], Request]] = field(default_factory=dict)
     _numbers: itertools.count[int] = field(default_factory=itertools.count)
-    _heard: bool = False
+    _alive: bool = False
     _tasks: list[asyncio.Task[None]] = field(default_factory=list)
 
     @classmethod
     async def open(cls, end: socket.socket, setup: Setup) -> Connection:
-        """Wait until the process at the other end of this socket takes calls; raises ProcessLost if it ends instead."""
+        """Wait until the process at the other end of the socket is ready; raises ProcessLost if it ends instead."""
         connection = cls(*await asyncio.open_connection(sock=end))
         try:
             connection.writer.write(messages.frame(setup))
@@ -73,9 +73,9 @@ class Connection:
         return connection
 
     async def ask(self, model: str, request: Request) -> Reply:
-        """A model's reply; raises ProcessLost if it cannot come any more."""
+        """Return a model's reply; raises ProcessLost if the process ends."""
         if self.lost:
-            raise ProcessLost("it is gone")
+            raise ProcessLost("the process has ended")
         number = next(self._numbers)
         future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         self.waiting[number] = (future, request)
@@ -89,19 +89,19 @@ class Connection:
             self.waiting.pop(number, None)
 
     def close(self) -> None:
-        """Close it; the process ends, and drops the calls that it is making."""
+        """Close the connection; the process drops its calls and ends."""
         for task in self._tasks:
             task.cancel()
         self._lose()
 
     def _greet(self, ready: object) -> None:
         if not isinstance(ready, Ready):
-            raise ProcessLost("it ended at once")
+            raise ProcessLost("the process ended at once")
         self.pid, self.problems = ready.pid, ready.problems
 
     async def _listen(self) -> None:
         while (message := await messages.read(self.reader, messages.FROM_PROCESS)) is not None:
-            self._heard = True
+            self._alive = True
             if isinstance(message, CallText | CallReply | CallFailure) and message.id in self.waiting:
                 self._take(message, *self.waiting[message.id])
         self._lose()
@@ -119,7 +119,7 @@ class Connection:
             case CallText(text=text) if request.on_text is not None:
                 try:
                     request.on_text(text)
-                except Exception as error:  # noqa: BLE001 - it is the caller's own, and ends its call alone
+                except Exception as error:  # noqa: BLE001 - an error of the caller's callback fails only its call
                     self._cancel(message.id)
                     future.set_exception(error)
 
@@ -128,14 +128,14 @@ class Connection:
             self.writer.write(messages.frame(CallCancel(number)))
 
     async def _watch(self) -> None:
-        """Count the seconds of silence; not by the clock, which goes on while this process itself is stopped."""
+        """Kill the process after too much silence, counted in steps, since the clock runs while this process is stopped."""
         silent = 0
         while silent < SILENCE and not self.lost:
             await asyncio.sleep(1)
-            silent = 0 if self._heard or not self.waiting else silent + 1
-            self._heard = False
+            silent = 0 if self._alive or not self.waiting else silent + 1
+            self._alive = False
         if not self.lost:
-            # So that no call of it is still under way when the caller makes it again.
+            # No call may be in flight when the caller makes it again.
             with suppress(OSError):
                 os.kill(self.pid, signal.SIGKILL)
             self._lose()
@@ -145,4 +145,4 @@ class Connection:
         self.writer.transport.abort()  # close() would wait until everything is sent
         for future, _ in self.waiting.values():
             if not future.done():
-                future.set_exception(ProcessLost("it ended"))
+                future.set_exception(ProcessLost("the process ended"))

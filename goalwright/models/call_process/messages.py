@@ -1,4 +1,4 @@
-"""What is said between goalwright and a call process: JSON objects, each preceded by its length."""
+"""The messages between goalwright and a call process: JSON objects, each preceded by its length."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _LENGTH = struct.Struct(">I")
-_LONGEST = 256 * 2**20
+_MAX_LENGTH = 256 * 2**20
 _ERRORS = {kind.__name__: kind for kind in vars(errors).values() if isinstance(kind, type)}
 
 
 class Setup(Struct, tag=True):
-    """The first message: the environment of the calls, keys included, how to open models, and which to check."""
+    """The first message: the environment of the calls with all keys, the settings for models, and models to check."""
 
     env: list[tuple[bytes, bytes]]
     api_base: str | None
@@ -35,14 +35,14 @@ class Setup(Struct, tag=True):
 
 
 class Ready(Struct, tag=True):
-    """The answer to `Setup`: the process takes calls; what keeps each checked model from being called."""
+    """The answer to `Setup`: the process is ready; the problem of each checked model, if it has one."""
 
     pid: int
     problems: list[ModelProblem | None]
 
 
 class ModelCall(Struct, tag=True):
-    """A call to make; with `stream`, its answer is wanted in pieces too."""
+    """A call to make; with `stream`, its answer is also sent in pieces."""
 
     id: int
     model: str
@@ -51,13 +51,13 @@ class ModelCall(Struct, tag=True):
 
     @classmethod
     def of(cls, number: int, model: str, request: Request) -> ModelCall:
-        """The call, without what only this process can use."""
+        """The call, without the parts of its request that only this process can use."""
         sent = replace(request, on_text=None, on_progress=None, key="", about=None)
         return cls(number, model, sent, request.on_text is not None)
 
 
 class CallCancel(Struct, tag=True):
-    """The answer to a call is not wanted any more."""
+    """Cancels a call."""
 
     id: int
 
@@ -77,7 +77,7 @@ class CallReply(Struct, tag=True):
 
 
 class CallFailure(Struct, tag=True):
-    """Why a call failed, with what decides how that is handled, and what it took."""
+    """The error of a failed call, with its usage and cost."""
 
     id: int
     kind: str
@@ -90,7 +90,7 @@ class CallFailure(Struct, tag=True):
 
     @classmethod
     def of(cls, number: int, error: GoalwrightError) -> CallFailure:
-        """The failure of a call."""
+        """The message for an error."""
         model, retry_after = getattr(error, "model", ""), getattr(error, "retry_after", None)
         failure = cls(number, type(error).__name__, error.message, error.hint, model, retry_after)
         if isinstance(error, ModelError):
@@ -99,7 +99,7 @@ class CallFailure(Struct, tag=True):
 
     @property
     def error(self) -> ModelError:
-        """The failure as an error; one of an unknown kind is a plain ModelError."""
+        """The error; an unknown class becomes a ModelError."""
         kind = _ERRORS.get(self.kind, ModelError)
         error = (kind if issubclass(kind, ModelError) else ModelError)(self.message, hint=self.hint, model=self.model)
         if isinstance(error, Transient):
@@ -109,7 +109,7 @@ class CallFailure(Struct, tag=True):
 
 
 class Beat(Struct, tag=True):
-    """Sent every few seconds while calls are under way: the process is well."""
+    """A heartbeat, sent every few seconds while calls are in flight."""
 
 
 TO_PROCESS: json.Decoder[Setup | ModelCall | CallCancel] = json.Decoder(Setup | ModelCall | CallCancel)
@@ -119,18 +119,18 @@ FROM_PROCESS: json.Decoder[Ready | CallText | CallReply | CallFailure | Beat] = 
 
 
 def frame(message: Struct) -> bytes:
-    """A message, preceded by its length."""
+    """Encode a message, preceded by its length."""
     try:
         body = json.encode(message)
     except UnicodeEncodeError as error:
-        raise ModelError(f"a text cannot be sent: {error}", hint="take the broken character out of it") from error
+        raise ModelError(f"a text cannot be sent: {error}", hint="remove the invalid character") from error
     return _LENGTH.pack(len(body)) + body
 
 
 async def read(reader: asyncio.StreamReader, decoder: json.Decoder[T]) -> T | None:
-    """The next message; None if the other end is gone or sends something else."""
+    """Read the next message; None if the other end is closed or sends anything else."""
     try:
         (length,) = _LENGTH.unpack(await reader.readexactly(_LENGTH.size))
-        return decoder.decode(await reader.readexactly(length)) if length <= _LONGEST else None
+        return decoder.decode(await reader.readexactly(length)) if length <= _MAX_LENGTH else None
     except (asyncio.IncompleteReadError, OSError, DecodeError):
         return None

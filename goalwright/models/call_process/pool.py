@@ -1,7 +1,7 @@
-"""Calls in private processes, so that the thousands of a batch are not bound to one core.
+"""Makes the calls of a batch in private processes, so that they can use several cores.
 
-A call costs litellm several milliseconds of CPU time, which is most of the work of a large batch. There are as many
-workers as the load needs and the cores allow; the first is started early, others while all are busy.
+A call takes litellm several milliseconds of CPU time, which is most of the work of a large batch. The number of workers
+follows the load, up to the number of cores; the first one is started early, others while all are busy.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from goalwright.settings.settings import Settings
     from goalwright_planner.model import Reply, Request
 
-# This many concurrent calls keep one worker busy; beyond that, starting another pays off.
+# This many concurrent calls keep one worker busy; with more, another worker pays off.
 _BUSY = 8
 _MAX_WORKERS = 4
-_ENDING = 5.0
+_EXIT_SECONDS = 5.0
 
 
 def default_workers() -> int:
-    """How many workers this machine has cores for; 1 on Windows, where a socket cannot be passed to a process."""
+    """The number of workers for this machine's cores; 1 on Windows, where sockets cannot be passed to processes."""
     if sys.platform == "win32":
         return 1
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -45,15 +45,15 @@ def default_workers() -> int:
 
 
 class Process(Protocol):
-    """A process, as `subprocess.Popen` has it."""
+    """A process like `subprocess.Popen`."""
 
     pid: int
 
     def poll(self) -> int | None:
-        """Its exit status, if it has ended."""
+        """The exit status, or None while the process runs."""
 
     def wait(self, timeout: float | None = None) -> int:
-        """Wait until it has ended."""
+        """Wait until the process ends."""
 
 
 @dataclass(slots=True)
@@ -70,12 +70,12 @@ class WorkerPool:
     _growing: asyncio.Task[None] | None = None
 
     def start(self, calls: int) -> None:
-        """Start as many workers as this many calls at a time need; no event loop is needed."""
-        # Not in a thread: all threads may be waiting for calls that need these processes.
+        """Start enough workers for this many concurrent calls; needs no event loop."""
+        # Not in a thread: all threads may be waiting for these processes.
         self._spawn(min(self.max_workers, -(-calls // _BUSY)))
 
     def problems(self, names: Sequence[str]) -> list[ModelProblem | None]:
-        """What keeps each of these models from being called, if anything does; a worker that is starting knows."""
+        """Check models in the first worker: return the problem of each one, or None."""
         return asyncio.run(self._check(self._starting[0].dup(), names))
 
     def abandon(self) -> None:
@@ -83,13 +83,13 @@ class WorkerPool:
         self._end(patience=0)
 
     async def warm(self) -> None:
-        """Wait until the first worker is ready, so that no call has to wait for it; the others follow."""
+        """Wait until the first worker is ready; the others follow in the background."""
         await self._first()
         if self._starting:
             self._growing = asyncio.create_task(self._grow())
 
     async def ask(self, model: str, request: Request) -> Reply:
-        """The model's reply to a request, from the least busy worker."""
+        """Return the model's reply to a request, made by the least busy worker."""
         while not (alive := self._alive()):
             await self._first()
         worker = min(alive, key=lambda worker: len(worker.waiting))
@@ -99,7 +99,7 @@ class WorkerPool:
         try:
             return await worker.ask(model, request)
         except ProcessLost as error:
-            # Not a sign that the provider is down.
+            # The provider is not down: retry.
             raise Transient("the process that made the call ended; another is started") from error
 
     async def close(self) -> None:
@@ -110,20 +110,20 @@ class WorkerPool:
         used, self._workers = self._workers, []
         for worker in used:
             worker.close()
-        await asyncio.to_thread(self._end, patience=_ENDING if used else 0)
+        await asyncio.to_thread(self._end, patience=_EXIT_SECONDS if used else 0)
 
     def _alive(self) -> list[Connection]:
         self._workers = [worker for worker in self._workers if not worker.lost]
         return self._workers
 
     async def _first(self) -> None:
-        """Start a worker, unless there is one by now."""
+        """Start a worker, unless there is one."""
         async with self._lock:
             if not self._alive():
                 await self._start()
 
     async def _grow(self) -> None:
-        """Start another worker, and all that were spawned with it."""
+        """Start another worker, and all others that were spawned with it."""
         with suppress(GoalwrightError, OSError):  # the others carry on; if none is left, `ask` starts one and raises
             await self._start()
             while self._starting:
@@ -136,7 +136,7 @@ class WorkerPool:
         self._workers.append(worker)  # not before: `_alive` makes another list meanwhile
 
     def _spawn(self, count: int) -> None:
-        """Start workers: forks of one process that loads litellm for all, where processes can be forked safely."""
+        """Spawn workers; on Linux, they are forks of one process that loads litellm for all of them."""
         self._processes = [process for process in self._processes if process.poll() is None]
         together = count if sys.platform == "linux" else 1
         for _ in range(count // together):

@@ -1,8 +1,8 @@
-"""A call process: loads litellm, then forks for each connection; the fork makes its calls and ends with it.
+"""The call process: loads litellm, then forks for each connection; the fork makes its calls and ends with it.
 
-Setup → Ready, before the first call and whenever the environment is another one
-ModelCall → CallText… → CallReply or CallFailure; CallCancel ends a call
-Beat, every few seconds while calls are under way
+Setup → Ready, before the first call and whenever the environment changes
+ModelCall → CallText… → CallReply or CallFailure; CallCancel cancels a call
+Beat, every few seconds while calls are in flight
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ if TYPE_CHECKING:
     from goalwright.models.open import OpenModel
 
 BEAT = 2.0
-_LOOK = 1.0  # seconds between two looks at how long it has been idle
+_IDLE_CHECK = 1.0  # seconds between two checks of the idle time
 
 
 def serve_private(*descriptors: str) -> None:
-    """Serve the sockets with these file descriptors, and end with the last of them."""
+    """Serve the sockets with these file descriptors until all are closed."""
     _load()
     connections = [socket.socket(fileno=int(descriptor)) for descriptor in descriptors]
     if len(connections) == 1:  # no fork is needed, and not every system can fork safely
@@ -64,15 +64,15 @@ def serve_private(*descriptors: str) -> None:
 
 
 def serve_shared(cache_folder: str, idle: str) -> None:
-    """Serve the processes of this user that connect, until none has been connected for `idle` seconds."""
+    """Serve this user's processes until none has been connected for `idle` seconds."""
     os.chdir("/")
     folder = SocketFolder.of(Path(cache_folder))
     folder.make()
     if (lock := folder.locked()) is None:
-        return  # another process serves already
+        return  # another process already serves
     listener = folder.listen()
     try:
-        _load()  # runs that connect meanwhile wait for it
+        _load()  # runs that connect now wait for it
         _accept(listener, lock, float(idle))
     finally:
         with suppress(OSError):
@@ -80,7 +80,7 @@ def serve_shared(cache_folder: str, idle: str) -> None:
 
 
 def _load() -> None:
-    """Load litellm and what it imports at its first call, and keep it out of the forks' garbage collections."""
+    """Load litellm and its late imports, and exclude them from garbage collection in the forks."""
     lifecycle.load()
     with suppress(ImportError):
         import_module("openai.resources")
@@ -89,7 +89,7 @@ def _load() -> None:
 
 
 def _accept(listener: socket.socket, lock: IO[bytes], idle: float) -> None:
-    listener.settimeout(_LOOK)
+    listener.settimeout(_IDLE_CHECK)
     forks: set[int] = set()
     last = time.monotonic()
     while forks or time.monotonic() - last < idle:
@@ -107,7 +107,7 @@ def _accept(listener: socket.socket, lock: IO[bytes], idle: float) -> None:
 
 
 def _fork(connection: socket.socket, *others: socket.socket | IO[bytes]) -> int:
-    """Serve a connection in a process of its own, which has nothing of other connections; 0 if it cannot be forked."""
+    """Serve a connection in a fork, which closes the other connections; 0 if forking fails."""
     if len(list(Path("/proc/self/task").iterdir())) > 1:
         connection.close()  # a thread would be missing in the fork; the other end finds another way
         return 0
@@ -152,10 +152,10 @@ class Calls:
     _tasks: dict[int, asyncio.Task[None]] = field(default_factory=dict)
 
     def set_up(self, setup: Setup) -> None:
-        """Take the environment, and open models from now on as the message says."""
+        """Replace the environment, and open further models with the message's settings."""
         os.environb.clear()
         os.environb.update(setup.env)
-        lifecycle.load()  # it is loaded; this clears what litellm must not see
+        lifecycle.load()  # it is loaded; this removes variables that litellm must not see
         settings = replace(Settings(), api_base=setup.api_base, call_timeout=setup.call_timeout)
         self._open = cache(model_opener(settings, Capabilities(Path(setup.capabilities))))
         self._send(Ready(os.getpid(), [find_problem(name) for name in setup.check]))
@@ -165,12 +165,12 @@ class Calls:
         self._tasks[call.id] = asyncio.create_task(self._make(call))
 
     def cancel(self, number: int) -> None:
-        """Cancel a call, unless it has ended."""
+        """Cancel a call if it is in flight."""
         if (task := self._tasks.pop(number, None)) is not None:
             task.cancel()
 
     async def beat(self) -> None:
-        """Tell the other end, while it waits for answers, that this process is well."""
+        """Send heartbeats while calls are in flight."""
         while True:
             await asyncio.sleep(BEAT)
             if self._tasks:
@@ -185,7 +185,7 @@ class Calls:
             self._send(CallReply(call.id, await self._open(call.model).complete(request)))
         except GoalwrightError as error:
             self._send(CallFailure.of(call.id, error))
-        except Exception as error:  # noqa: BLE001 - the caller must get an answer, whatever happens
+        except Exception as error:  # noqa: BLE001 - the caller must get an answer
             text = f"unexpected error, please report it: {type(error).__name__}: {error}"
             self._send(CallFailure.of(call.id, GoalwrightError(text)))
         finally:

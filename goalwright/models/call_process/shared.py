@@ -1,4 +1,4 @@
-"""Calls through the shared process, for a person who runs one goal after the other; if it is lost, a run makes them."""
+"""Makes calls through the shared process, for consecutive runs at a terminal; if it is lost, the run makes them itself."""
 
 from __future__ import annotations
 
@@ -30,10 +30,9 @@ _START = 60.0  # seconds to load litellm, on a busy machine
 
 
 def is_wanted(settings: Settings, models: Iterable[str], env: Mapping[str, str], *, terminal: bool) -> bool:
-    """Whether a run may use the shared process: a person waits, it is not turned off, and a provider is called.
+    """Whether a run uses the shared process: at a terminal, with a provider's model, unless it is turned off.
 
-    A budget asks litellm for prices before each call, and some variables count when litellm is imported: then it is
-    loaded in the run itself.
+    A limit on cost needs litellm's prices in the run itself, and LITELLM_* variables take effect when it is imported.
     """
     if not (terminal and settings.helper_minutes and hasattr(socket, "SO_PEERCRED")):
         return False
@@ -44,7 +43,7 @@ def is_wanted(settings: Settings, models: Iterable[str], env: Mapping[str, str],
 
 @dataclass(slots=True)
 class SharedProcess:
-    """The shared process as one run sees it: started early, connected when first needed."""
+    """The shared process of one run: started early, connected at the first call."""
 
     settings: Settings
     cache: Path
@@ -69,7 +68,7 @@ class SharedProcess:
         return True
 
     async def connection(self) -> Connection:
-        """The connection of this run, opened once; raises ProcessLost if there is none within reach."""
+        """The connection of this run, opened once; raises ProcessLost if that fails."""
         async with self._lock:
             if self._connecting is None:
                 self._connecting = asyncio.create_task(self._connect())
@@ -77,12 +76,12 @@ class SharedProcess:
 
     @property
     def connected(self) -> bool:
-        """Whether calls can be made at once."""
+        """Whether the connection is open."""
         task = self._connecting
         return task is not None and task.done() and not task.cancelled() and task.exception() is None
 
     def opener(self) -> OpenModel:
-        """Opens models that are called through the process."""
+        """Return a function that opens models called through the process."""
         own = model_opener(self.settings, Capabilities(self.capabilities))
 
         def open_model(name: str) -> Model:
@@ -95,16 +94,16 @@ class SharedProcess:
             async with asyncio.timeout(_START):
                 while (end := _connected(SocketFolder.of(self.cache))) is None:
                     if self._has_failed():
-                        raise ProcessLost("it could not start")
+                        raise ProcessLost("the process could not start")
                     await asyncio.sleep(_POLL)
                 return await Connection.open(end, setup_of(self.settings, self.capabilities))
         except TimeoutError as error:
-            raise ProcessLost("it did not start in time") from error
+            raise ProcessLost("the process did not start in time") from error
         except OSError as error:
             raise ProcessLost(str(error)) from error
 
     def _has_failed(self) -> bool:
-        """Whether the process that was started here ended with an error; one that found another ends without."""
+        """Whether the process started here failed; it ends without an error if another one already serves."""
         if self._started is not None:
             with suppress(ChildProcessError):
                 return os.waitpid(self._started, os.WNOHANG)[1] != 0
@@ -113,7 +112,7 @@ class SharedProcess:
 
 @dataclass(frozen=True, slots=True)
 class SharedModel:
-    """A model called through the shared process; `own` is the same model, called from this one."""
+    """A model called through the shared process; `own` is the same model in this process."""
 
     name: str
     process: SharedProcess
@@ -121,12 +120,12 @@ class SharedModel:
 
     @property
     def needs(self) -> str:
-        """litellm, until the shared process has it loaded."""
+        """The package that is still to be loaded: litellm, or nothing."""
         return "" if self.process.connected else "litellm"
 
     async def load(self) -> str:
-        """Wait until calls can be made."""
-        with suppress(ProcessLost):  # then the first call loads litellm here
+        """Wait until the process is connected."""
+        with suppress(ProcessLost):  # the first call then loads litellm here
             await self.process.connection()
         return ""
 
@@ -140,7 +139,7 @@ class SharedModel:
 
 
 def _connected(folder: SocketFolder) -> socket.socket | None:
-    """A connection to the process at the socket; None while it is still starting."""
+    """Connect to the process's socket; None while the process is starting."""
     folder.check()
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:

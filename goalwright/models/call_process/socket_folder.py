@@ -1,4 +1,4 @@
-"""Where the shared process listens: in a folder that only its user can open, under a name for this installation."""
+"""The folder with the shared process's socket, which only the user can open."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from typing import IO
 from goalwright.version import __version__
 
 _CREDENTIALS = struct.Struct("3i")  # process, user, group
-# The kernel takes 108 bytes of a socket's path, the last one zero.
-_LONGEST = 107
+# The longest path of a socket: the kernel has 108 bytes for it with the final zero.
+_MAX_PATH = 107
 
 
 class UnsafeFolder(OSError):
-    """There is no folder in which a socket would be this user's alone."""
+    """Other users could open a socket in this folder."""
 
 
 @dataclass(frozen=True, slots=True)
 class SocketFolder:
-    """The socket and the lock of one installation: another version, interpreter or environment has its own."""
+    """The socket and the lock of one installation: each version, interpreter and environment has its own."""
 
     folder: Path
     name: str
 
     @classmethod
     def of(cls, cache: Path) -> SocketFolder:
-        """The folder below the user's cache folder."""
+        """The folder in the user's cache folder."""
         installation = "\0".join((__version__, sys.version, sys.prefix, str(Path(__file__).parents[3])))
         return cls(cache / "calls", hashlib.sha256(installation.encode()).hexdigest()[:16])
 
@@ -44,11 +44,11 @@ class SocketFolder:
 
     @property
     def lock(self) -> Path:
-        """The file that a living process has locked; it holds its process id."""
+        """The lock file, which contains the id of the process that holds it."""
         return self.folder / f"{self.name}.lock"
 
     def served_by(self) -> int | None:
-        """The process that serves the socket, if one does."""
+        """The id of the process that serves the socket, or None."""
         try:
             self.check()
             descriptor = os.open(self.lock, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
@@ -61,7 +61,7 @@ class SocketFolder:
             return int(number) if number.isdigit() else None
 
     def locked(self) -> IO[bytes] | None:
-        """The lock, held for as long as this file is open; None if another process has it."""
+        """Lock the folder until the returned file is closed; None if another process has the lock."""
         flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
         file = os.fdopen(os.open(self.lock, flags, 0o600), "r+b", buffering=0)
         if not _lock(file):
@@ -72,8 +72,8 @@ class SocketFolder:
         return file
 
     def listen(self) -> socket.socket:
-        """The socket, for the process that has the lock."""
-        self.address.unlink(missing_ok=True)  # a process that was killed left it
+        """Listen on the socket; only for the process that holds the lock."""
+        self.address.unlink(missing_ok=True)  # left behind by a killed process
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         before = os.umask(0o177)
         try:
@@ -84,14 +84,14 @@ class SocketFolder:
         return listener
 
     def make(self) -> None:
-        """Make the folder, or check the one that is there; raises UnsafeFolder if anyone else could use it."""
-        if len(os.fsencode(self.address)) > _LONGEST:
+        """Create the folder if it is missing; raises UnsafeFolder if other users could use it."""
+        if len(os.fsencode(self.address)) > _MAX_PATH:
             raise UnsafeFolder(f"{self.address} is too long for a socket")
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.check()
 
     def check(self) -> None:
-        """Raise UnsafeFolder unless the folder is a real one, this user's, and closed to all others."""
+        """Raise UnsafeFolder unless the folder is no link, belongs to this user, and is closed to others."""
         try:
             status = self.folder.lstat()
         except OSError as error:
@@ -101,7 +101,7 @@ class SocketFolder:
 
 
 def is_mine(connection: socket.socket) -> bool:
-    """Whether the process at the other end is this user's."""
+    """Whether the process at the other end belongs to this user."""
     if hasattr(socket, "SO_PEERCRED"):
         raw = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
         return int(_CREDENTIALS.unpack(raw)[1]) == os.geteuid()

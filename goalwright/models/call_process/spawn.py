@@ -1,4 +1,4 @@
-"""Start call processes, in a session of their own: Ctrl-C is for goalwright, which lets calls in progress finish."""
+"""Starts call processes in their own session: goalwright handles Ctrl-C, and lets calls in progress finish."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# What a shared process needs before a run connects; keys and proxies are not among them.
+# The variables of a shared process before a run connects, without keys and proxies.
 _PASSED = ("HOME", "LANG", "LC_ALL", "PATH", "TMPDIR", "USER", "XDG_CACHE_HOME")
 
 
 def program(function: str, path: Sequence[str], *arguments: str) -> list[str]:
-    """The arguments of Python that call a function of `server`, with this search path."""
+    """Python's arguments to call a function of `server`, with this search path."""
     code = f"import json, sys; sys.path[:] = json.loads(sys.argv[1]); from {__package__} import server"
     return ["-c", f"{code}; server.{function}(*sys.argv[2:])", json.dumps(path), *arguments]
 
 
 def private(*descriptors: int) -> subprocess.Popen[bytes]:
-    """A process for the sockets with these descriptors."""
+    """Start a process for the sockets with these descriptors."""
     return subprocess.Popen(
         [sys.executable, "-P", *program("serve_private", sys.path, *map(str, descriptors))],
         stdin=subprocess.DEVNULL,
@@ -34,7 +34,7 @@ def private(*descriptors: int) -> subprocess.Popen[bytes]:
 
 
 def shared(cache: Path, idle: float) -> int:
-    """A process that serves this user's runs from then on; it ends at once if another one does already."""
+    """Start a process that serves this user's runs; it ends at once if another one already does."""
     path = [entry for entry in sys.path if Path(entry).is_absolute()]
     silent = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in range(3)]
     env = {name: os.environ[name] for name in _PASSED if name in os.environ}

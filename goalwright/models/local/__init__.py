@@ -1,12 +1,12 @@
-"""The embedded model behind `--model local`: what can be pulled, pulling it, and serving it.
+"""The embedded model `local`: its catalogue, downloads and server.
 
 Imports goalwright.models.litellm and goalwright.settings. Start with model.py (the port) or downloads/pull.py.
 
-model.py       the model behind planner.model's port
-catalogue.py   the models in catalogue.yaml; model_list.py, with what is installed of them
+model.py       the embedded model as a `Model` of the planner
+catalogue.py   the models in catalogue.yaml; model_list.py, these and the installed ones
 store.py       the folder of installed models
-errors.py      what can go wrong
-downloads/     getting a model onto this machine
+errors.py      the errors of pulling
+downloads/     downloads a model
 serving/       the model as a server on loopback
-backends/      what runs the model in that process on this machine, and how it is fetched
+backends/      the library or program that runs the model
 """

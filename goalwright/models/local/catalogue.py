@@ -16,7 +16,7 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 
 @dataclass(frozen=True, slots=True)
 class Url:
-    """A source that is a single file on the web."""
+    """A source that is a single file at a URL."""
 
     url: str
 
@@ -26,7 +26,7 @@ class Url:
 
 @dataclass(frozen=True, slots=True)
 class Packages:
-    """A source in parts, each in a wheel of a package index, in the order in which they are joined."""
+    """A source in several parts, each in a wheel of a package index, in their order."""
 
     names: tuple[str, ...]
     version: str
@@ -42,7 +42,7 @@ Source = Url | Packages
 
 @dataclass(frozen=True, slots=True)
 class ModelEntry:
-    """A model in the catalogue: what it is, the hash it must have, and where to get it."""
+    """A model in the catalogue, with the expected hash and its sources."""
 
     name: str
     title: str
@@ -64,17 +64,17 @@ class ModelCatalogue:
     entries: tuple[ModelEntry, ...]
 
     def find(self, name: str | None = None) -> ModelEntry:
-        """The entry of that name, or the default one."""
-        wanted = name or self.default
+        """Find an entry by its name; without a name, return the default one."""
+        name = name or self.default
         for entry in self.entries:
-            if entry.name == wanted:
+            if entry.name == name:
                 return entry
         names = [entry.name for entry in self.entries]
-        near = guess(wanted, names, cutoff=0.5)
-        meant = f"Did you mean {near}? " if near else ""
+        near = guess(name, names, cutoff=0.5)
+        suggestion = f"Did you mean {near}? " if near else ""
         raise InputError(
-            f"unknown model {wanted!r}; the catalogue has: {', '.join(names)}",
-            hint=f"{meant}`goalwright models list` shows them; add a GGUF file of your own with "
+            f"unknown model {name!r}; the catalogue has: {', '.join(names)}",
+            hint=f"{suggestion}`goalwright models list` shows them; add a GGUF file of your own with "
             f"`goalwright models pull NAME --from FILE|URL`.",
         )
 
@@ -88,7 +88,7 @@ def read() -> ModelCatalogue:
 
 
 def check_name(name: str) -> str:
-    """The name, if it is valid as a model's name and a file's; raises InputError otherwise."""
+    """Return the name; raises InputError if it is invalid as the name of a model and its file."""
     if not _NAME.fullmatch(name):
         raise InputError(
             f"{name!r} is not a valid model name",

@@ -1,11 +1,11 @@
-"""What can go wrong when a local model is pulled.
+"""The errors of pulling a local model.
 
 SetupError
 └── PullError                a model could not be pulled
-    ├── NoSpace              the disk is full, or would be: nothing is left behind
-    ├── WrongHash            the file is not the model: nothing is left behind
-    ├── SourceGone           this source no longer has it: the next one is tried
-    ├── SourceUnreachable    this source does not answer: the next one is tried
+    ├── NoSpace              the disk is full, or would be; no file is kept
+    ├── WrongHash            the file is not the model; no file is kept
+    ├── SourceGone           this source no longer has it; the next one is tried
+    ├── SourceUnreachable    this source does not answer; the next one is tried
     └── DownloadInterrupted  the partial download is kept, and the next pull resumes it
 """
 

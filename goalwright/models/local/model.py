@@ -1,4 +1,4 @@
-"""The embedded model behind the planner's port: pulled once, served on loopback, called through litellm."""
+"""The embedded model: pulled once, served on loopback, called through litellm."""
 
 from __future__ import annotations
 
@@ -33,40 +33,40 @@ if TYPE_CHECKING:
     from goalwright_planner.model import Message, OnText, Reply, Request
     from goalwright_planner.prompting.profile import Profile
 
-# Room for the answer, if the profile does not limit it, and for what the chat template adds.
+# Tokens for the answer if the profile does not limit it, and for the chat template.
 _ANSWER = 700
 _MARGIN = 32
-_EVERY = 1.0  # seconds between two reports of progress
+_REPORT_SECONDS = 1.0  # between two reports of progress
 _slots: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, Slots]] = WeakKeyDictionary()
 
 
 def entry_name(name: str) -> str:
-    """The catalogue name for a model name: `local/NAME` is NAME, `local` the default."""
+    """The catalogue name of a model: NAME for `local/NAME`, the default one for `local`."""
     return name.partition("/")[2] or catalogue.read().default
 
 
 def installed(name: str) -> Installed:
-    """The installed model; raises SetupError, with how to install it, if there is none."""
-    wanted, store = entry_name(name), ModelStore(models_dir())
-    model = store.find(wanted)
+    """Return the installed model; raises SetupError if it is not installed."""
+    entry, store = entry_name(name), ModelStore(models_dir())
+    model = store.find(entry)
     if model is not None:
         return model
-    known = [entry.name for entry in catalogue.read().entries]
-    if wanted not in known:
-        own = [model.record.name for model in store.installed() if model.record.name not in known]
+    listed = [entry.name for entry in catalogue.read().entries]
+    if entry not in listed:
+        own = [model.record.name for model in store.installed() if model.record.name not in listed]
         raise SetupError(
-            f"unknown local model {wanted!r}; models are: {', '.join([*own, *known])}",
+            f"unknown local model {entry!r}; models are: {', '.join([*own, *listed])}",
             hint="`goalwright models list` shows them; add your own with `goalwright models pull NAME --from FILE|URL`",
         )
     raise SetupError(
-        f"the local model {wanted} is not installed",
-        hint=f"download it with `goalwright models pull {wanted}`, or with --yes as part of a run; for other models set a "
-        "provider's API key, or choose one with --model (`goalwright doctor` shows the choices)",
+        f"the local model {entry} is not installed",
+        hint=f"download it with `goalwright models pull {entry}`; or set a provider's API key, or choose another model "
+        "(`goalwright doctor` shows the choices)",
     )
 
 
 def profile(name: str) -> Profile:
-    """The model's profile: the installed model's own, else the small one; for the size in its name."""
+    """The profile of an installed model, else the small one, adapted to the size in the model's name."""
     entry = entry_name(name)
     model = ModelStore(models_dir()).find(entry)
     return fitting(model.record.profile if model else "small", entry)
@@ -82,18 +82,18 @@ class LocalModel:
 
     @property
     def needs(self) -> str:
-        """The model itself, until its server has loaded it."""
+        """The name of the model, until its server has loaded it."""
         model = ModelStore(models_dir()).find(entry_name(self.name))
         return "" if model is None or is_loaded(model.path) else f"the model {model.record.name}"
 
     async def load(self) -> str:
-        """Start the server, and load litellm meanwhile; returns why it is slow here, if it need not be."""
+        """Start the server and load litellm; return a warning if a faster backend could run here."""
         serving = self.serve(Load(installed(self.name).path))
         endpoint, _ = await asyncio.gather(serving, asyncio.to_thread(lifecycle.load))
         return endpoint.slow
 
     async def complete(self, request: Request) -> Reply:
-        """Answer the request, cut to fit the context window, at no cost; the model is told of images."""
+        """Answer the request, cut to fit the context window, at no cost; images are replaced by their names."""
         if unseen := len(request.images):
             return msgspec.structs.replace(await self.complete(without_images(request)), unseen=unseen)
         model = installed(self.name)
@@ -107,13 +107,13 @@ class LocalModel:
         messages = await asyncio.to_thread(fitted, request.messages, counter, limit)
         fixed = messages[: request.fixed] if messages == request.messages else ()
         read = endpoint.prompts.cached(_joined(messages), counter.tokens)
-        if endpoint.states is not None:  # what was kept of an earlier run need not be read again
+        if endpoint.states is not None:  # the fixed part is restored from an earlier run
             read = max(read, counter.tokens * _length(fixed) // max(1, _length(messages)))
         seconds = self._seconds(request, CallSize(counter.tokens, answer, read), endpoint)
         slots = _slots_of(endpoint)
         try:
             async with slots.turn(fixed) as turn:
-                sent = replace(request, messages=messages, on_text=_hearing(request, counter.tokens))
+                sent = replace(request, messages=messages, on_text=_reporting(request, counter.tokens))
                 if not turn.is_read and endpoint.states is not None:
                     about = f"{model.record.sha256} {endpoint.build} {endpoint.context}"
                     async with slots.reading(fixed):
@@ -126,7 +126,7 @@ class LocalModel:
                 }
                 reply = await LitellmModel(endpoint.model, seconds, parameters=parameters).complete(sent)
         except ModelError as error:
-            # "openai/…" would look as if something had been sent there.
+            # "openai/…" would look as if the request had been sent there.
             error.message = error.message.replace(endpoint.model, self.name)
             raise
         endpoint.prompts.texts.append(_joined(messages))
@@ -134,7 +134,7 @@ class LocalModel:
         return msgspec.structs.replace(reply, cost=0.0, model=self.name, left_out=max(0, left_out))
 
     def _seconds(self, request: Request, size: CallSize, endpoint: Endpoint) -> float:
-        """The time limit of a call; raises TooSlow if this machine cannot keep to it."""
+        """The time limit of a call; raises TooSlow if this machine cannot meet it."""
         try:
             return self.limits.for_call(size, request.role, endpoint.speed, SLOTS)
         except TooSlow as error:
@@ -143,14 +143,14 @@ class LocalModel:
 
 
 def _slots_of(endpoint: Endpoint) -> Slots:
-    """The slots of a server, for calls of this event loop."""
+    """The slots of a server for the calls of this event loop."""
     servers = _slots.setdefault(asyncio.get_running_loop(), {})
     return servers.setdefault(endpoint.base_url, Slots(SLOTS))
 
 
 @dataclass(slots=True)
 class _TokenCounter:
-    """Counts the tokens of messages, and keeps the last count."""
+    """Counts the tokens of messages, and remembers the last count."""
 
     endpoint: Endpoint
     tokens: int = 0
@@ -161,24 +161,24 @@ class _TokenCounter:
         return self.tokens
 
 
-def _hearing(request: Request, prompt: int) -> OnText | None:
-    """What hears a request's answer as it is written, a token at a time, and reports how far it is."""
-    tell, hear = request.on_progress, request.on_text
-    if tell is None:
-        return hear
+def _reporting(request: Request, prompt: int) -> OnText | None:
+    """A callback for the text of an answer, one token at a time, that also reports progress."""
+    on_progress, on_text = request.on_progress, request.on_text
+    if on_progress is None:
+        return on_text
     written, last = 0, time.monotonic()
-    tell(prompt, 0)
+    on_progress(prompt, 0)
 
-    def note(text: str) -> None:
+    def report(text: str) -> None:
         nonlocal written, last
-        if hear is not None:
-            hear(text)
+        if on_text is not None:
+            on_text(text)
         written = written + 1 if text else 0
-        if time.monotonic() - last >= _EVERY:
+        if time.monotonic() - last >= _REPORT_SECONDS:
             last = time.monotonic()
-            tell(prompt, written)
+            on_progress(prompt, written)
 
-    return note
+    return report
 
 
 def _length(messages: Iterable[Message]) -> int:

@@ -1,4 +1,4 @@
-"""The local models as `models list --json` prints them: those of the catalogue, and others that are installed."""
+"""The local models as `models list --json` prints them: the catalogue's, and other installed ones."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def rows(store: ModelStore, models: ModelCatalogue | None = None) -> list[dict[str, Any]]:
-    """Every model that is known, by the catalogue that ships with goalwright unless another is given, or installed."""
+    """Every model of the catalogue and every other installed one; the default catalogue ships with goalwright."""
     models = models or catalogue.read()
     installed = {model.record.name: model for model in store.installed()}
     listed = [
@@ -34,7 +34,7 @@ def rows(store: ModelStore, models: ModelCatalogue | None = None) -> list[dict[s
 
 
 def installed_row(model: Installed) -> dict[str, Any]:
-    """A model that is installed and not in the catalogue."""
+    """An installed model that is not in the catalogue."""
     record = model.record
     return {
         "name": record.name,

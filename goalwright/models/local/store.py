@@ -1,4 +1,4 @@
-"""The folder of installed models: for each, a GGUF file and a record of what it is.
+"""The folder of installed models, each with a GGUF file and a record of its properties.
 
 A model is installed if both are there and the size matches. The record is written first and the file is renamed into
 place last, so an interruption never leaves anything that looks installed.
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ModelRecord:
-    """What is known about an installed model; `context` is 0 if only the file itself knows."""
+    """The properties of an installed model; `context` is 0 if only the file has it."""
 
     name: str
     bytes: int
@@ -43,7 +43,7 @@ class Installed:
 
 
 def models_dir(path: Path | None = None, env: Mapping[str, str] | None = None) -> Path:
-    """The folder for models: the given one, else `GOALWRIGHT_MODELS_DIR`, else in the user's data folder."""
+    """The folder for models: `path`, else `GOALWRIGHT_MODELS_DIR`, else in the user's data folder."""
     if path is not None:
         return path.expanduser()
     variable = (os.environ if env is None else env).get("GOALWRIGHT_MODELS_DIR")
@@ -56,12 +56,12 @@ def backends_of(root: Path) -> Path:
 
 
 def states_of(model: Path) -> Path:
-    """The folder for what a model has read of prompts."""
+    """The folder for the prompt states of a model."""
     return model.parent / "states" / model.stem
 
 
 def made_states_of(model: Path) -> Path | None:
-    """The same, made if need be, for nobody else to read; None where nothing can be written."""
+    """Create the folder for prompt states, readable only by the user; None if it is not writable."""
     folder = states_of(model)
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -77,7 +77,7 @@ class ModelStore:
     root: Path
 
     def path(self, name: str) -> Path:
-        """The path of the model of that name, installed or not."""
+        """The path of a model's file, installed or not."""
         return self.root / f"{check_name(name)}.gguf"
 
     def partial(self, name: str) -> Path:
@@ -85,7 +85,7 @@ class ModelStore:
         return self.root / ".partial" / check_name(name)
 
     def find(self, name: str) -> Installed | None:
-        """The installed model of that name, or None."""
+        """The installed model with this name, or None."""
         path = self.path(name)
         try:
             record = ModelRecord(**json.loads(path.with_suffix(".json").read_text(encoding="utf-8")))
@@ -110,7 +110,7 @@ class ModelStore:
         return Installed(record, path)
 
     def remove(self, name: str) -> int:
-        """Remove a model, its states and partial downloads, with the last model the backends too; returns the bytes."""
+        """Remove a model, its states and downloads, and with the last model the backends; return the bytes freed."""
         path = self.path(name)
         with self.locked(name):
             states = states_of(path)
@@ -121,7 +121,7 @@ class ModelStore:
                     f"no model named {name!r} is installed in {self.root}",
                     hint="`goalwright models list` shows the installed models.",
                 )
-            # The file first: a record alone is not an installed model.
+            # The file goes first: a record alone is not an installed model.
             path.unlink(missing_ok=True)
             path.with_suffix(".json").unlink(missing_ok=True)
             shutil.rmtree(states, ignore_errors=True)
@@ -129,7 +129,7 @@ class ModelStore:
         return freed + self._remove_backends() if not self.installed() else freed
 
     def _remove_backends(self) -> int:
-        """Delete the programs that run models; they are fetched again with a model. Returns the bytes freed."""
+        """Delete the programs that run models, which are fetched again with a model; return the bytes freed."""
         folder = backends_of(self.root)
         freed = sum(file.lstat().st_size for file in folder.rglob("*") if file.is_file() and not file.is_symlink())
         shutil.rmtree(folder, ignore_errors=True)

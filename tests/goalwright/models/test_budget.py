@@ -86,7 +86,9 @@ async def test_parallel_calls_stay_below_a_limit_of_tokens(calls: int, limit: in
 @pytest.mark.parametrize("calls", [16, 64])
 @pytest.mark.parametrize("price", [PRICE, UNKNOWN])
 @pytest.mark.parametrize("limit", [0.9, 1.0, 3.0, 7.7])
-async def test_a_provider_that_heeds_no_limit_costs_one_call_too_much(calls: int, price: Price, limit: float) -> None:
+async def test_provider_that_ignores_max_tokens_exceeds_the_limit_by_one_call(
+    calls: int, price: Price, limit: float
+) -> None:
     provider = Provider(100_000, heeds=False, price=price)
     each = 100_060 * ASSUMED_PRICE if price is UNKNOWN else 1.00006
     budget, stopped, record = await spend(provider, calls, max_cost=limit)
@@ -98,7 +100,7 @@ async def test_a_provider_that_heeds_no_limit_costs_one_call_too_much(calls: int
     assert sum("unknown" in one for one in said) == (price is UNKNOWN)
 
 
-def test_calls_go_out_together_while_plenty_is_left() -> None:
+def test_calls_run_in_parallel_while_the_budget_is_ample() -> None:
     plenty, unlimited = Provider(100, seconds=0.1), Provider(100, seconds=0.1)
 
     async def main() -> None:
@@ -110,7 +112,7 @@ def test_calls_go_out_together_while_plenty_is_left() -> None:
     assert {one.max_tokens for one in unlimited.calls} == {None}
 
 
-async def test_an_answer_is_no_longer_than_what_is_left_pays_for() -> None:
+async def test_answer_is_limited_to_the_rest_of_the_budget() -> None:
     provider = Provider()
     budget, stopped, _ = await spend(provider, 3, max_cost=0.0105)
     assert (provider.calls[0].max_tokens or 10**6) < 1_050
@@ -119,7 +121,7 @@ async def test_an_answer_is_no_longer_than_what_is_left_pays_for() -> None:
     assert stopped
 
 
-async def test_a_prompt_that_cannot_be_paid_is_not_sent() -> None:
+async def test_unaffordable_prompt_is_not_sent() -> None:
     provider = Provider()
     budget, (error,), _ = await spend(provider, 1, max_cost=0.00001)
     assert provider.calls == []
@@ -134,7 +136,7 @@ async def test_a_prompt_that_cannot_be_paid_is_not_sent() -> None:
     ("limits", "name"),
     [({"max_cost": 1.0, "max_tokens": 50}, "max_tokens"), ({"max_cost": 1e-5, "max_tokens": 9_999}, "max_cost")],
 )
-async def test_of_two_limits_the_one_that_a_call_exceeds_is_named(limits: dict[str, Any], name: str) -> None:
+async def test_exceeded_limit_is_named(limits: dict[str, Any], name: str) -> None:
     _, (error,), _ = await spend(Provider(), 1, **limits)
     assert isinstance(error, BudgetSpent)
     assert (error.limit, error.hint) == (name, f"raise {name} to continue")
@@ -142,7 +144,7 @@ async def test_of_two_limits_the_one_that_a_call_exceeds_is_named(limits: dict[s
     assert error.tokens > 50
 
 
-async def test_a_failed_call_frees_what_was_set_aside() -> None:
+async def test_failed_call_frees_its_reservation() -> None:
     provider = Provider(failures=8)
     budget, ended, _ = await spend(provider, 12, max_cost=0.1)
     assert [type(one) for one in ended].count(ServerFailed) == 8
@@ -150,7 +152,7 @@ async def test_a_failed_call_frees_what_was_set_aside() -> None:
     assert len(provider.calls) >= 8
 
 
-async def test_a_cancelled_call_frees_what_was_set_aside() -> None:
+async def test_cancelled_call_frees_its_reservation() -> None:
     provider = Provider(10)
     budget = Budget(max_cost=0.1, price_of=lambda _: PRICE)
     model = BudgetedModel(provider, budget, Recorder())
@@ -176,7 +178,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize("reply", WRONG, ids=range(len(WRONG)))
-async def test_usage_that_cannot_be_lowers_nothing_and_ends_a_budget_all_the_same(reply: Reply) -> None:
+async def test_impossible_usage_still_spends_the_budget(reply: Reply) -> None:
     class Liar:
         name = "liar"
 
@@ -206,6 +208,6 @@ async def test_usage_that_cannot_be_lowers_nothing_and_ends_a_budget_all_the_sam
     assert len(said) == used.estimated_calls
 
 
-async def test_a_record_with_a_negative_cost_starts_a_budget_at_nothing() -> None:
+async def test_negative_recorded_cost_counts_as_zero() -> None:
     assert Budget(max_cost=1.0, cost=-750.0, usage=Usage(1, -5, 5)).cost == 0.0
     assert Budget(max_cost=1.0, cost=math.nan).cost == 0.0

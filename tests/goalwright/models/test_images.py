@@ -22,13 +22,13 @@ def recorded(*known: bytes) -> RunImages:
     return RunImages(lambda _: None, Capture(), find=found.get)
 
 
-async def test_a_model_gets_the_bytes_that_are_on_record() -> None:
+async def test_model_gets_the_recorded_bytes() -> None:
     model = ScriptedModel(lambda _: Reply("Red and blue"))
     reply = await ImageModel(model, recorded(RED, BLUE)).complete(ASKED)
     assert (reply.unseen, list(model.asked[0].contents.values())) == (0, [RED, BLUE])
 
 
-async def test_what_is_not_on_record_any_more_is_told_and_the_rest_shown() -> None:
+async def test_deleted_images_are_described_and_others_shown() -> None:
     model = ScriptedModel(lambda _: Reply("Red"))
     reply = await ImageModel(model, recorded(RED)).complete(ASKED)
     (asked,) = model.asked
@@ -36,7 +36,7 @@ async def test_what_is_not_on_record_any_more_is_told_and_the_rest_shown() -> No
     assert "neither on this machine nor on record:\n- blue.png (image/png" in asked.messages[0].content
 
 
-async def test_a_model_that_cannot_see_by_the_user_s_word_gets_words_and_no_bytes() -> None:
+async def test_model_without_vision_by_override_gets_no_images() -> None:
     model = ScriptedModel(lambda _: Reply("I cannot see"))
     reply = await ImageModel(model, recorded(RED, BLUE), vision=False).complete(ASKED)
     (asked,) = model.asked
@@ -44,7 +44,7 @@ async def test_a_model_that_cannot_see_by_the_user_s_word_gets_words_and_no_byte
     assert "You cannot see images. Not shown here:\n- red.png" in asked.messages[0].content
 
 
-def test_a_call_brings_its_images_to_another_process() -> None:
+def test_images_are_sent_to_the_call_process() -> None:
     contents = {image.sha256: data for image, data in zip(IMAGES, (RED, BLUE), strict=True)}
     sent = messages.frame(messages.ModelCall.of(1, "m", Request(ASKED.messages, contents=contents, vision=True)))
     got = messages.TO_PROCESS.decode(sent[4:])
@@ -52,7 +52,7 @@ def test_a_call_brings_its_images_to_another_process() -> None:
     assert (got.request.images, got.request.contents, got.request.vision) == (IMAGES, contents, True)
 
 
-def test_the_user_s_word_is_by_name_before_the_longest_pattern() -> None:
+def test_vision_override_by_name_wins_over_patterns() -> None:
     settings = Settings(vision={"*": True, "ollama/*": False, "ollama/llava": True})
     assert [settings.sees(name) for name in ("ollama/llava", "ollama/qwen3", "openai/x")] == [True, False, True]
     assert Settings().sees("openai/gpt-4o") is None

@@ -44,7 +44,7 @@ def test_a_name_without_a_provider_is_reported_with_an_example() -> None:
     assert problem.certain
 
 
-def test_a_litellm_that_fails_at_it_says_nothing_about_the_model() -> None:
+def test_error_inside_litellm_is_an_uncertain_problem() -> None:
     class Half(Litellm):
         def get_llm_provider(self, name: str) -> tuple[str, str]:
             raise ImportError("cannot import name 'x' from partially initialized module 'litellm.y'")
@@ -64,7 +64,7 @@ def test_variables_that_may_have_defaults_are_no_certain_problem() -> None:
     assert find_problem("hosted_vllm/x", Litellm) is None
 
 
-def test_a_local_model_that_can_be_downloaded_is_no_certain_problem_and_an_unknown_one_is() -> None:
+def test_missing_local_model_is_certain_only_if_it_cannot_be_downloaded() -> None:
     assert not problem_of("local").certain
     unknown = problem_of("local/nope")
     assert unknown.certain
@@ -75,7 +75,7 @@ def test_a_local_model_that_can_be_downloaded_is_no_certain_problem_and_an_unkno
     ("model", "message"),
     [("nonsense", "no provider is known for the model 'nonsense'"), ("openai/x", "there is no key")],
 )
-def test_doctor_and_run_report_it_once_and_exit_with_4(
+def test_doctor_and_run_report_a_key_file_fault_with_exit_4(
     model: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert ended("doctor", "--model", model, "--workspace", str(tmp_path)) == 4

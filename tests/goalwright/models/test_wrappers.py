@@ -45,7 +45,7 @@ async def test_a_transient_failure_is_retried_and_reported() -> None:
 
 
 @pytest.mark.parametrize(("error", "attempts"), [(ServerFailed("x"), 5), (CallTimedOut("x"), 2), (KeyRefused("x"), 1)])
-async def test_failures_are_bounded_by_attempts_and_refusals_are_final(error: ModelError, attempts: int) -> None:
+async def test_attempts_are_limited_and_refusals_not_retried(error: ModelError, attempts: int) -> None:
     model = saying(error)
     with pytest.raises(type(error)):
         await RetryingModel(model, QUICK, Recorder()).complete(REQUEST)
@@ -53,7 +53,7 @@ async def test_failures_are_bounded_by_attempts_and_refusals_are_final(error: Mo
 
 
 @pytest.mark.slow
-async def test_being_asked_to_wait_does_not_count_as_a_failure() -> None:
+async def test_rate_limits_do_not_count_as_failures() -> None:
     asked_to_wait = [RateLimited("slow", retry_after=0.001)] * 6
     model = saying(*asked_to_wait, ServerFailed("oops"), *asked_to_wait, "back")
     reply = await RetryingModel(model, RetryPolicy(seconds=20, first_wait=0.001), Recorder()).complete(REQUEST)
@@ -91,7 +91,7 @@ async def test_the_last_failure_is_raised_if_no_fallback_answers() -> None:
     ]
 
 
-async def test_a_model_that_does_not_exist_is_asked_once_and_reported_once() -> None:
+async def test_unknown_model_is_called_and_reported_once() -> None:
     record = Recorder()
     nobody, other = ScriptedModel(lambda _: UnknownModel("no such"), name="nobody"), saying("ok")
     model = FallbackModel((nobody, other), record)
@@ -102,7 +102,7 @@ async def test_a_model_that_does_not_exist_is_asked_once_and_reported_once() -> 
     assert warnings == ["no such; falling back to scripted for the rest of the run"]
 
 
-async def test_a_model_that_failed_once_is_asked_again() -> None:
+async def test_failed_model_is_tried_again_for_the_next_call() -> None:
     first = ScriptedModel(lambda _: KeyRefused("not now"), name="first")
     model = FallbackModel((first, saying("ok")), Recorder())
     for _ in range(2):
@@ -120,7 +120,7 @@ async def test_no_call_starts_once_the_budget_is_spent() -> None:
     assert len(model.asked) == 1
 
 
-def test_what_a_model_supports_is_cached_and_forgotten_when_old_or_broken(tmp_path: Path) -> None:
+def test_capabilities_are_cached_until_old_or_invalid(tmp_path: Path) -> None:
     path = tmp_path / "cache" / "models.json"
     first = Capabilities(path)
     known = first.of("m")
@@ -141,7 +141,7 @@ def test_what_a_model_supports_is_cached_and_forgotten_when_old_or_broken(tmp_pa
         assert Capabilities(path).of("m").tools
 
 
-def test_a_cache_that_cannot_be_written_does_no_harm(tmp_path: Path) -> None:
+def test_unwritable_cache_is_ignored(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
     capabilities = Capabilities(tmp_path / "file" / "models.json")
     capabilities.of("m").step_down()

@@ -52,7 +52,7 @@ def test_without_a_model_every_way_to_get_one_is_listed() -> None:
     assert [link.model for link in explore({}, None, nothing, False)] == [None] * 4
 
 
-def test_no_secret_enters_the_explanation() -> None:
+def test_error_contains_no_secret() -> None:
     choice = choose({"GROQ_API_KEY": "gsk-secret"}, None, nothing, False)
     assert "gsk-secret" not in repr(choice)
 

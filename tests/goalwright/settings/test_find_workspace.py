@@ -35,7 +35,7 @@ def write(path: Path, text: str = "") -> None:
 @pytest.mark.parametrize(
     "mark", ["goalwright.toml", ".agents/journal.sqlite", "skills/a/SKILL.md", "skills/group/a/skill.yaml"]
 )
-def test_each_mark_makes_a_folder_above_the_workspace(repository: Path, mark: str) -> None:
+def test_each_marker_makes_a_parent_folder_the_workspace(repository: Path, mark: str) -> None:
     assert below(repository) == repository / "docs" / "deep"
     write(repository / mark, SKILL)
     assert below(repository) == repository
@@ -47,7 +47,7 @@ def test_the_nearest_marked_folder_counts(repository: Path) -> None:
     assert below(repository) == repository / "docs"
 
 
-def test_skills_without_a_skill_below_is_no_mark(repository: Path) -> None:
+def test_skills_folder_without_a_skill_is_no_workspace(repository: Path) -> None:
     write(repository / "skills" / "package" / "__init__.py")
     write(repository / "skills" / "SKILL.md" / "a folder of that name.txt")
     assert not is_marked(repository)
@@ -66,7 +66,7 @@ def test_the_search_for_a_skill_is_bounded(repository: Path, monkeypatch: pytest
     assert not is_marked(repository)
 
 
-def test_a_mark_outside_the_repository_does_not_count(repository: Path) -> None:
+def test_workspace_outside_the_repository_is_ignored(repository: Path) -> None:
     write(repository.parent / "goalwright.toml")
     assert below(repository) == repository / "docs" / "deep"
 
@@ -91,7 +91,7 @@ def test_the_home_folder_never_counts_even_as_a_repository(repository: Path) -> 
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can give a folder to another user")
-def test_a_folder_of_another_user_does_not_count(repository: Path) -> None:
+def test_folder_of_another_user_is_ignored(repository: Path) -> None:
     write(repository / "goalwright.toml")
     os.chown(repository, 12_345, 12_345)
     assert below(repository) == repository / "docs" / "deep"

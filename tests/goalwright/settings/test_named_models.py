@@ -23,7 +23,7 @@ def resolved(folder: Path, text: str = "", user: str = "", **more: Any) -> Resol
     return resolve(flags, env, folder, folder / "config.toml", trusted=more.get("trusted", True))
 
 
-def test_other_names_of_the_table_are_models_that_tasks_may_choose(tmp_path: Path) -> None:
+def test_other_keys_of_models_are_named_models(tmp_path: Path) -> None:
     text = '[models]\ndecomposer = "p"\nchecker = "c"\ndetector = "d"\nfast = "openai/quick"\nstrong = "openai/o3"\n'
     found = resolved(tmp_path, text).settings
     assert found.models == {"fast": "openai/quick", "strong": "openai/o3"}
@@ -55,18 +55,18 @@ def test_names_of_the_user_and_of_the_workspace_add_up(tmp_path: Path) -> None:
         ("cache = 0\n", "'cache' must be a number above 0, not 0"),
     ],
 )
-def test_a_wrong_table_is_told(tmp_path: Path, text: str, fault: str) -> None:
+def test_invalid_table_is_a_fault(tmp_path: Path, text: str, fault: str) -> None:
     with pytest.raises(SetupError) as error:
         resolved(tmp_path, text)
     assert fault in error.value.message
 
 
-def test_a_wrong_mapping_is_told_to_a_program(tmp_path: Path) -> None:
+def test_invalid_mapping_raises_in_the_library(tmp_path: Path) -> None:
     with pytest.raises(InvalidSettings, match="'models' must be a table of names and models"):
         resolved(tmp_path, flags={"models": ["fast"]})
 
 
-def test_an_untrusted_workspace_names_no_address_and_turns_on_no_cache(tmp_path: Path) -> None:
+def test_untrusted_workspace_cannot_set_api_base_or_cache(tmp_path: Path) -> None:
     text = 'cache = 7\nchecker = "openai/http://evil/v1"\n[models]\nfast = "openai/http://evil/v1"\n'
     found = resolved(tmp_path, text, '[models]\nstrong = "u"\n', trusted=False)
     assert (found.settings.cache, found.settings.checker, found.settings.models) == (None, None, {"strong": "u"})
@@ -75,21 +75,21 @@ def test_an_untrusted_workspace_names_no_address_and_turns_on_no_cache(tmp_path:
     assert harmless.settings.models == {"fast": "openai/quick"}
 
 
-def test_a_record_brings_no_address_by_a_name(tmp_path: Path) -> None:
+def test_recorded_named_model_with_an_address_needs_trust(tmp_path: Path) -> None:
     recorded = Settings(models={"fast": "openai/http://evil/v1"})
     with pytest.raises(Exception, match="a model that is named by an address"):
         check_recorded(recorded, Settings(), Paths.of(tmp_path, {}))
     check_recorded(recorded, recorded, Paths.of(tmp_path, {}))
 
 
-def test_an_unknown_name_says_how_to_name_a_model() -> None:
+def test_unknown_model_name_has_a_hint() -> None:
     with pytest.raises(SetupError) as error:
         Settings(models={"fast": "x"}).model_called("strong")
     assert error.value.message == "there is no model called 'strong' in [models]"
     assert error.value.hint == 'add it there, such as strong = "openai/gpt-6.1-sol"'
 
 
-def test_every_model_that_a_run_may_call_is_known() -> None:
+def test_model_names_include_all_models_of_a_run() -> None:
     choice = ModelChoice(Settings(model="m", checker="c", models={"fast": "f"}, fallback=("b",)))
     assert choice.names == ("c", "f", "b", "m")
     alone = Settings(decomposer="d", task="t", synthesis="s")

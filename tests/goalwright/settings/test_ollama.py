@@ -40,7 +40,7 @@ def test_an_ollama_without_a_chat_model_is_ignored(document: Any) -> None:
         assert ollama.probe(env) is None
 
 
-def test_anything_else_at_that_address_is_ignored() -> None:
+def test_other_server_at_the_address_of_ollama_is_ignored() -> None:
     with Hub(b"<html>", status=200) as hub:
         assert ollama.probe({"OLLAMA_API_BASE": hub.url}) is None
     with Hub(b"", status=503) as hub:

@@ -45,7 +45,7 @@ def test_flag_over_environment_over_workspace_over_user(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("named", ["runs/own.sqlite", "sqlite:///runs/own.sqlite"])
-def test_a_relative_journal_begins_at_the_workspace_where_a_file_names_it(tmp_path: Path, named: str) -> None:
+def test_relative_journal_in_a_file_is_relative_to_the_workspace(tmp_path: Path, named: str) -> None:
     there = f"sqlite:///{tmp_path}/runs/own.sqlite"
     text = f'journal = "{named}"'
     assert resolved(tmp_path, project=text, trusted=True).settings.journal == there
@@ -55,7 +55,7 @@ def test_a_relative_journal_begins_at_the_workspace_where_a_file_names_it(tmp_pa
     assert resolved(tmp_path, project='journal = "x"', flags={"journal": named}, trusted=True).settings.journal == named
 
 
-def test_each_type_is_read_from_text_and_from_toml(tmp_path: Path) -> None:
+def test_each_type_is_parsed_from_text_and_toml(tmp_path: Path) -> None:
     env = {"GOALWRIGHT_FALLBACK": "a, b,", "GOALWRIGHT_STRICT_SKILLS": "Yes", "GOALWRIGHT_MODEL": ""}
     settings = resolved(tmp_path, env=env, project='model = "m"\n[models]\ntask = "t"').settings
     assert (settings.fallback, settings.strict_skills, settings.model, settings.task) == (("a", "b"), True, "m", "t")
@@ -96,13 +96,13 @@ def test_only_some_limits_may_be_zero(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", ["inf", "-inf", "nan", "2.5", "1e400"])
-def test_what_is_no_whole_number_is_refused(tmp_path: Path, number: str) -> None:
+def test_fractional_number_is_refused_for_an_integer(tmp_path: Path, number: str) -> None:
     with pytest.raises(SetupError, match="'max_tasks' must be a whole number above 0, not "):
         resolved(tmp_path, project=f"max_tasks = {number}")
     assert resolved(tmp_path, project="max_tasks = 3.0").settings.max_tasks == 3
 
 
-def test_a_file_that_is_not_toml_is_named_with_the_place(tmp_path: Path) -> None:
+def test_invalid_toml_is_reported_with_file_and_line(tmp_path: Path) -> None:
     with pytest.raises(SetupError, match=r"goalwright\.toml cannot be read: "):
         resolved(tmp_path, project="model = ")
 
@@ -118,7 +118,7 @@ def test_guarded_settings_need_a_trusted_workspace(tmp_path: Path) -> None:
     assert resolved(tmp_path, user='api_base = "http://mine"').settings.api_base == "http://mine"
 
 
-def test_a_misspelt_variable_is_told_and_others_are_left_alone(tmp_path: Path) -> None:
+def test_misspelt_variable_is_warned_about(tmp_path: Path) -> None:
     env = {
         "GOALWRIGHT_MODLE": "x",
         "GOALWRIGHT_MODELS_DIR": "/m",
@@ -151,13 +151,13 @@ def test_the_lists_of_skills_of_both_files_count_and_a_variable_replaces_them(tm
         (f"off = {[f'x{n}' for n in range(1_001)]}", "[skills] off has 1,001 names, more than 1,000"),
     ],
 )
-def test_a_wrong_list_of_skills_is_a_fault(tmp_path: Path, text: str, fault: str) -> None:
+def test_invalid_list_of_skills_is_a_fault(tmp_path: Path, text: str, fault: str) -> None:
     with pytest.raises(SetupError, match=r"goalwright\.toml") as caught:
         resolved(tmp_path, project=f"[skills]\n{text}")
     assert fault in caught.value.message
 
 
-def test_a_list_of_skills_that_a_file_has_twice_is_a_fault(tmp_path: Path) -> None:
+def test_duplicate_list_of_skills_is_a_fault(tmp_path: Path) -> None:
     with pytest.raises(SetupError) as caught:
         resolved(tmp_path, project='skills_pin = ["a"]\n[skills]\npin = ["b"]\noff = ["c"]')
     assert "'skills_pin' and [skills] pin are one setting; keep the one in [skills]" in caught.value.message

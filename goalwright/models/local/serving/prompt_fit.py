@@ -1,4 +1,4 @@
-"""Cut prompts to fit a small context window, counting their tokens before every call."""
+"""Cuts prompts to fit a small context window."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ MIN_CHARACTERS = 48
 
 
 def fitted(messages: Sequence[Message], count: Callable[[Sequence[Message]], int], limit: int) -> tuple[Message, ...]:
-    """The messages, with the longest cut in the middle until `count` is within the limit."""
+    """Cut the longest messages in the middle until `count` is within the limit."""
     fitting = list(messages)
     while (tokens := count(fitting)) > limit:
-        place = max(range(len(fitting)), key=lambda at: len(fitting[at].content))
-        text = fitting[place].content
+        longest = max(range(len(fitting)), key=lambda index: len(fitting[index].content))
+        text = fitting[longest].content
         share = tokens * len(text) / sum(len(message.content) for message in fitting)
-        # A little less than its share, because tokens are not spread evenly over the text.
+        # A little less than its share, since tokens are not spread evenly over the text.
         room = max(MIN_CHARACTERS, int(0.95 * len(text) * (share - (tokens - limit)) / share) - len(CUT))
         if room + len(CUT) >= len(text):
             raise PromptTooLong(
@@ -33,5 +33,5 @@ def fitted(messages: Sequence[Message], count: Callable[[Sequence[Message]], int
                 hint="use a model with a larger context window",
             )
         head = room * 2 // 3
-        fitting[place] = replace(fitting[place], content=text[:head] + CUT + text[len(text) - (room - head) :])
+        fitting[longest] = replace(fitting[longest], content=text[:head] + CUT + text[len(text) - (room - head) :])
     return tuple(fitting)

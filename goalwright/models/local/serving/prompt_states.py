@@ -1,7 +1,7 @@
-"""What a model has read of the fixed part of a prompt, kept beside the model: read once per machine, not in each run.
+"""Saves the server's state after the fixed part of a prompt, so that it is evaluated once per machine, not in each run.
 
-A file has the server's state of one slot, and its name the hash of everything that decides it. Nothing depends on it: a
-state that cannot be kept or taken up costs the time to read the text again.
+Each file has the state of one slot; its name is a hash of the text, the model and the backend. If a state cannot be saved
+or restored, the text is evaluated again.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from goalwright.models.local.serving.endpoint import Endpoint
     from goalwright_planner.model import Message
 
-# A shorter text is read about as fast as its state. A token of a model of 1.5 billion parameters takes 28 kB.
-_SHORTEST = 400  # characters
+# A shorter text is evaluated as fast as its state is loaded; a token of a 1.5B model takes 28 kB.
+_MIN_CHARACTERS = 400
 MOST_BYTES = 512_000_000
 _GOAL = "\ue000goal\ue000"
 
 
 @dataclass(frozen=True, slots=True)
 class PromptStates:
-    """The states of a model in a folder; `about` is what they depend on besides the text: the model and its server."""
+    """The states of a model in a folder; `about` identifies the model and its server."""
 
     endpoint: Endpoint
     folder: Path
@@ -40,8 +40,8 @@ class PromptStates:
     timeout: float = 300.0
 
     async def take_up(self, slot: int, messages: Sequence[Message]) -> None:
-        """Let a slot have read the first messages of a prompt: from the state that was kept, or now, to keep it."""
-        if sum(len(message.content) for message in messages) < _SHORTEST:
+        """Restore a slot's state after the first messages of a prompt, or evaluate them and save the state."""
+        if sum(len(message.content) for message in messages) < _MIN_CHARACTERS:
             return
         with suppress(httpx.HTTPError, OSError, ValueError, KeyError):
             async with self._client() as client:
@@ -63,7 +63,7 @@ class PromptStates:
         _make_room(self.folder)
 
     def _client(self) -> httpx.AsyncClient:
-        # Requests to loopback never go through a proxy. One that is cancelled ends the work in the server too.
+        # Requests to loopback never use a proxy. A cancelled request also stops the work in the server.
         key = {"Authorization": f"Bearer {self.endpoint.api_key}"}
         address = self.endpoint.base_url.removesuffix("/v1")
         return httpx.AsyncClient(
@@ -72,15 +72,15 @@ class PromptStates:
 
 
 async def _text(client: httpx.AsyncClient, messages: Sequence[Message]) -> str:
-    """The text of the messages in the model's own template, up to where the goal begins; empty if that is not found."""
+    """The messages in the model's own template, up to where the goal begins; empty if that is not found."""
     plain = [{"role": message.role, "content": message.content} for message in messages]
     answer = await _post(client, "/apply-template", {"messages": [*plain, {"role": "user", "content": _GOAL}]})
-    before, found, _ = str(answer["prompt"]).partition(_GOAL)
-    return before if found else ""
+    fixed, separator, _ = str(answer["prompt"]).partition(_GOAL)
+    return fixed if separator else ""
 
 
 async def _restored(client: httpx.AsyncClient, slot: int, file: Path) -> bool:
-    """Whether a slot has taken up a state; one that it cannot read is deleted."""
+    """Restore a slot from a state; delete the state and return False if the server rejects it."""
     try:
         await _post(client, f"/slots/{slot}?action=restore", {"filename": file.name})
     except httpx.HTTPStatusError:
@@ -105,10 +105,10 @@ def _hash(*parts: str) -> str:
 
 
 def _make_room(folder: Path) -> None:
-    """Delete the states that were used longest ago, until the rest takes little enough."""
-    files = sorted(((one.stat(), one) for one in folder.glob("*.state")), key=lambda row: -row[0].st_mtime)
-    taken = 0
+    """Delete the least recently used states until the others fit the size limit."""
+    files = sorted(((file.stat(), file) for file in folder.glob("*.state")), key=lambda row: -row[0].st_mtime)
+    total = 0
     for stat, file in files:
-        taken += stat.st_size
-        if taken > MOST_BYTES:
+        total += stat.st_size
+        if total > MOST_BYTES:
             file.unlink(missing_ok=True)

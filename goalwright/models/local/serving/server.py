@@ -1,7 +1,7 @@
 """The local model as an OpenAI-compatible server on loopback, with its own API key, in a separate process.
 
-`shared` keeps one server for each model and closes it when the interpreter exits. If nobody waits for a load any more,
-because the run was interrupted or timed out, the load is stopped at once.
+`shared` keeps one server per model and closes it when the interpreter exits. A load is stopped as soon as nobody waits
+for it any more, such as after an interruption or a timeout.
 """
 
 from __future__ import annotations
@@ -23,8 +23,7 @@ from goalwright.models.local.backends.choose import MISSING, REMEDY, BackendChoi
 from goalwright.models.local.backends.machine import cores, free_cores, this_machine
 from goalwright.models.local.serving.endpoint import Endpoint, call
 from goalwright.models.local.serving.server_output import ServerOutput
-from goalwright.models.local.serving.speed import SpeedStore
-from goalwright.models.local.serving.speed_measurement import measure
+from goalwright.models.local.serving.speed import SpeedStore, measure
 from goalwright.models.local.store import made_states_of
 from goalwright_skills.errors import SetupError
 
@@ -49,7 +48,7 @@ _SLOW_DISK = 5_000_000  # bytes a second
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What to serve and how; `context` is per slot, in tokens, and a load from a slow disk has more time to start."""
+    """A model to serve; `context` is in tokens per slot, and `start_seconds` is extended for slow disks."""
 
     path: Path
     context: int = CONTEXT
@@ -104,15 +103,15 @@ class Server:
 
     @property
     def pid(self) -> int:
-        """Its process, which has all the threads that compute."""
+        """The id of its process, whose threads do the computing."""
         return self._process.pid
 
     def endpoint(self) -> Endpoint:
-        """How to reach it; returns once the model is loaded."""
+        """The server's endpoint; waits until the model is loaded."""
         with self._loading:
             if self._fault is not None:
                 raise self._fault
-            if self._address is None:  # ask only once: a second line on its stdin ends it
+            if self._address is None:  # send the request only once
                 try:
                     self._address = self._start()
                 except SetupError as error:
@@ -134,7 +133,7 @@ class Server:
             return self._endpoint
 
     def _speed(self, address: str) -> Speed | None:
-        """How fast the model runs here: what was measured before, else measured now, once for a machine."""
+        """The model's speed on this machine: measured now if it was not measured before."""
         if (speed := known_speed(self._load.path, self.backend, self.threads)) is None:
             speed = measure(address, self._key, self.pid, self.threads)
             if speed is not None:
@@ -142,7 +141,7 @@ class Server:
         return speed
 
     def _start(self) -> str:
-        """The address it listens on; raises SetupError if it could not load the model."""
+        """Load the model and return the server's address; raises SetupError if that fails."""
         answer = self._ask()
         if "refused" in answer and self.backend.program and self._fall_back(str(answer["refused"])):
             answer = self._ask()
@@ -159,10 +158,10 @@ class Server:
     def _ask(self) -> dict[str, Any]:
         requests = self._process.stdin
         assert requests is not None  # noqa: S101 - it is a pipe
-        # The program's threads wait for each other busily: one that has no core to itself would hold up all of them.
+        # The program's threads spin while they wait: a thread without a free core would slow down all of them.
         self.threads = self._load.threads or (free_cores() if self.backend.program else len(cores()))
         with suppress(OSError):  # the process ended or was killed
-            requests.write(json.dumps(self._wanted()).encode() + b"\n")
+            requests.write(json.dumps(self._request()).encode() + b"\n")
             requests.flush()
         seconds = self._load.start_seconds + _size(self._load.path) / _SLOW_DISK
         try:
@@ -173,10 +172,10 @@ class Server:
         if answer is not None:
             return answer
         status = f"its process ended with status {self._process.wait()}"
-        said = self._output.errors()
-        return {"refused": f"{status}: {said}" if said else status}
+        errors = self._output.errors()
+        return {"refused": f"{status}: {errors}" if errors else status}
 
-    def _wanted(self) -> dict[str, Any]:
+    def _request(self) -> dict[str, Any]:
         load = self._load
         serving = Serving(
             path=str(load.path.absolute()),
@@ -193,7 +192,7 @@ class Server:
         return {"command": command(self.backend.program, serving), "environment": environment(serving)}
 
     def _fall_back(self, fault: str) -> bool:
-        """Start again with the library, if it is installed and nobody has closed the server meanwhile."""
+        """Restart with the library if it is installed and the server has not been closed."""
         own = library()
         with self._closing:
             if own is None or self._closed:
@@ -217,20 +216,20 @@ class Server:
                 self._process.stdin.close()
 
     def log(self) -> list[str]:
-        """The last lines that its process printed."""
+        """The last lines of its log."""
         return self._output.log()
 
     def close(self) -> None:
-        """Kill it and free the model's memory; calls in progress fail."""
+        """Kill the server and free the model's memory; calls in progress fail."""
         with self._closing:
             self._closed = True
             self._process.kill()
-        with self._loading:  # anyone waiting in endpoint() sees the end of its output at once
+        with self._loading:  # a thread waiting in endpoint() sees the end of the output at once
             self._end_process()
 
 
 def _spawn() -> subprocess.Popen[bytes]:
-    # A session of its own: Ctrl-C is for goalwright, which lets calls in progress finish.
+    # In its own session: Ctrl-C is handled by goalwright, which lets calls in progress finish.
     return subprocess.Popen(
         [sys.executable, "-P", "-c", _PROGRAM, json.dumps(sys.path)],
         stdin=subprocess.PIPE,
@@ -246,12 +245,12 @@ _shared: dict[Path, Server] = {}
 
 
 async def shared(load: Load) -> Endpoint:
-    """This process's server for the model, started on first use; a load is stopped when its last waiter gives up."""
+    """Return this process's server for the model; a load is stopped when its last waiter is cancelled."""
     with _lock:
         server = _shared.get(load.path)
         if server is None or not server.running:
             if server is not None:
-                server.close()  # it died, and its pipes are still open
+                server.close()  # its process died, but its pipes are open
             server = Server(load)
             atexit.unregister(close_shared)
             atexit.register(close_shared)
@@ -269,7 +268,7 @@ async def shared(load: Load) -> Endpoint:
 
 
 def is_loaded(path: Path) -> bool:
-    """Whether this process's server for the model can be called."""
+    """Whether this process's server for the model is ready for calls."""
     with _lock:
         server = _shared.get(path)
         return server is not None and server.running and server.loaded
@@ -296,15 +295,15 @@ def _slot_context(address: str, key: str) -> int:
 
 
 def known_speed(path: Path, backend: Backend, threads: int = 0) -> Speed | None:
-    """How fast a model runs on this machine, if it was measured; on as many cores as it was measured on unless told."""
+    """The measured speed of a model with this many threads; 0: with the most threads that were measured."""
     store = SpeedStore.of_user()
     counts = [threads] if threads else range(len(cores()), 0, -1)
-    found = (store.find(speed_name(path, backend, count)) for count in counts)
-    return next((speed for speed in found if speed is not None), None)
+    speeds = (store.find(speed_name(path, backend, count)) for count in counts)
+    return next((speed for speed in speeds if speed is not None), None)
 
 
 def speed_name(path: Path, backend: Backend, threads: int) -> str:
-    """What a speed is of: another model, backend or processor has a speed of its own."""
+    """The name under which a speed is stored: the model, the backend and the processor."""
     return f"{path.name} of {_size(path)} bytes by {backend} on {threads} threads of {this_machine().cpu}"
 
 

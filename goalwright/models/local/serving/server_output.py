@@ -1,4 +1,4 @@
-"""What a server's process prints: the answer to its start, and the last lines of its log."""
+"""Reads the output of a server's process: its answer to the start request, and the last lines of its log."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 _LINES = 60
 _LINE_BYTES = 2000
-# As llama-server logs it, at a level at which nothing of the model itself is printed.
+# The line that llama-server logs once it is ready.
 _LISTENING = re.compile(rb"^[\d.]+ I srv +llama_server: listening on (http://127\.0\.0\.1:\d+)$")
 _TIMESTAMP = re.compile(r"^[\d.]+ ")
 
 
 class ServerOutput:
-    """Reads the process's output as long as it lives, so that it never waits for a reader."""
+    """Reads the output in a thread while the process lives, so that the pipe never fills up."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
@@ -31,20 +31,20 @@ class ServerOutput:
         self._reader.start()
 
     def answer(self, seconds: float) -> dict[str, Any] | None:
-        """The process's answer; None if it ended without one. Raises TimeoutError if it gave none in time."""
+        """The process's answer, None if it ended without one; raises TimeoutError if there is none in time."""
         if not self._answered.wait(seconds):
             raise TimeoutError
         return self._answer
 
     def log(self) -> list[str]:
-        """The last lines that it printed, without their times."""
+        """The last lines of the log, without their timestamps."""
         return [_TIMESTAMP.sub("", line) for line in tuple(self._lines)]
 
     def errors(self) -> str:
-        """What its log says went wrong, shortened; else its last line."""
+        """The errors in the log, shortened; without any, its last line."""
         lines = self.log()
-        wrong = [line.removeprefix("E ") for line in lines if line.startswith("E ")] or lines[-1:]
-        return "; ".join(" ".join(line.split()) for line in wrong)[:600]
+        errors = [line.removeprefix("E ") for line in lines if line.startswith("E ")] or lines[-1:]
+        return "; ".join(" ".join(line.split()) for line in errors)[:600]
 
     def close(self) -> None:
         """Free the pipe; the process must have ended."""

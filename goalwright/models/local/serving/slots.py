@@ -1,4 +1,4 @@
-"""Which slot of the server a call gets: one that has read the fixed part of its prompt before, if one is free."""
+"""Assigns calls to the server's slots, preferring one that has cached the fixed part of the prompt."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A slot for one call; `is_read` says whether it has read the fixed part of the prompt."""
+    """A slot for one call; `is_read` is true if it has cached the fixed part of the prompt."""
 
     slot: int
     is_read: bool
@@ -21,13 +21,13 @@ class Turn:
 
 @dataclass(slots=True)
 class Slots:
-    """The slots of one server, handed out one call each.
+    """The slots of one server, one call each.
 
-    Calls wait here rather than in the server, so that waiting for others does not count towards a call's timeout.
+    Calls queue here rather than in the server, so that queueing does not count towards a call's timeout.
     """
 
     count: int
-    _free: list[int] = field(init=False)  # the one used longest ago first
+    _free: list[int] = field(init=False)  # least recently used first
     _read: dict[int, int] = field(default_factory=dict)
     _reading: dict[int, asyncio.Lock] = field(default_factory=dict)
     _waiting: asyncio.Semaphore = field(init=False)
@@ -37,7 +37,7 @@ class Slots:
         self._waiting = asyncio.Semaphore(self.count)
 
     def reading(self, fixed: object) -> asyncio.Lock:
-        """The lock for reading a fixed part: a call that waited for it finds the state, and need not read it too."""
+        """The lock for reading a fixed part: a call that waits for it then finds the saved state."""
         return self._reading.setdefault(hash(fixed), asyncio.Lock())
 
     @asynccontextmanager
@@ -45,7 +45,7 @@ class Slots:
         """A slot for a prompt with this fixed part."""
         part = hash(fixed)
         async with self._waiting:
-            slot = next((one for one in self._free if self._read.get(one) == part), self._free[0])
+            slot = next((free for free in self._free if self._read.get(free) == part), self._free[0])
             self._free.remove(slot)
             turn = Turn(slot, self._read.get(slot) == part)
             self._read.pop(slot, None)

@@ -1,4 +1,4 @@
-"""How long a call to a local model may take, by the measured speed of this machine."""
+"""Time limits of calls to a local model, from the measured speed of this machine."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ if TYPE_CHECKING:
     from goalwright.models.local.serving.speed import Speed
     from goalwright_planner.model import Role
 
-# What a call has at least, and where the speed is not known: a model on a busy machine is slow, but not gone.
+# The shortest time limit, and the one for unknown speed: on a busy machine a model may be slow for a while.
 SHORTEST = 900.0
-# A call has this many times what it takes on a quiet machine: others may use it too.
+# The time limit is this many times the duration on an idle machine.
 PATIENCE = 3.0
 
 
 @dataclass(frozen=True, slots=True)
 class LocalLimits:
-    """The limits that settings give, in seconds; None where nothing is limited, or the speed shall decide."""
+    """The limits of the settings, in seconds; None if there is none, or it follows from the speed."""
 
     call_timeout: float | None = None
     task_timeout: float | None = None
     timeout: float | None = None
 
     def for_call(self, size: CallSize, role: Role, speed: Speed | None, at_once: int) -> float:
-        """The time limit of a call beside others; raises TooSlow if it cannot end within the settings' limits."""
+        """The time limit of a call among `at_once` parallel ones; raises TooSlow if it exceeds the settings' limits."""
         if speed is not None:
             self._check(size, role, speed)
         if self.call_timeout is not None:
@@ -44,10 +44,10 @@ class LocalLimits:
         }
         name, limit = min(
             ((name, limit) for name, limit in limits.items() if limit is not None),
-            key=lambda one: one[1],
+            key=lambda row: row[1],
             default=("", float("inf")),
         )
-        # The answer may be a single token, so only the prompt says what a call takes at least.
+        # The answer may be a single token, so the prompt alone determines the shortest duration.
         least = speed.seconds(size.prompt - size.cached, 1)
         if least <= limit:
             return
@@ -55,14 +55,14 @@ class LocalLimits:
         raise TooSlow(
             f"a prompt of {size.prompt:,} tokens takes at least {least:,.0f} s on this machine, "
             f"which reads {1 / speed.prompt:.1f} tokens a second, and {name} is {limit:g} s",
-            hint=f"set {name} to {enough:.0f} or more, give the model less to read, or choose a smaller local model or "
-            "another one with --model; `goalwright doctor` says whether a faster backend can be had",
+            hint=f"set {name} to {enough:.0f} or more, shorten the prompt, or choose a smaller or another model; "
+            "`goalwright doctor` shows whether a faster backend is available",
         )
 
 
 @dataclass(frozen=True, slots=True)
 class CallSize:
-    """The tokens of a call: its prompt, the most it answers, and how many of its prompt were evaluated before."""
+    """The tokens of a call: its prompt, its longest answer, and the cached part of its prompt."""
 
     prompt: int
     answer: int
@@ -71,18 +71,16 @@ class CallSize:
 
 @dataclass(frozen=True, slots=True)
 class RecentPrompts:
-    """The prompts that a server got last, whose beginnings it need not evaluate again."""
+    """The last prompts of a server, which has their beginnings cached."""
 
     texts: deque[str] = field(default_factory=lambda: deque(maxlen=8))
 
     def cached(self, text: str, tokens: int) -> int:
-        """How many tokens of this prompt were evaluated before, by its characters; an estimate, rather too many."""
-        shared = max((_shared(text, earlier) for earlier in self.texts), default=0)
+        """Estimate the cached tokens of this prompt from its characters, rather too many than too few."""
+        shared = max((_common_prefix(text, earlier) for earlier in self.texts), default=0)
         return tokens * shared // max(1, len(text))
 
 
-def _shared(text: str, other: str) -> int:
-    """The length of the beginning that both have."""
-    return next(
-        (at for at, (one, two) in enumerate(zip(text, other, strict=False)) if one != two), min(len(text), len(other))
-    )
+def _common_prefix(text: str, other: str) -> int:
+    pairs = enumerate(zip(text, other, strict=False))
+    return next((length for length, (one, two) in pairs if one != two), min(len(text), len(other)))

@@ -21,7 +21,7 @@ async def received(raw: bytes) -> object:
     return await messages.read(reader, messages.TO_PROCESS)
 
 
-async def test_a_request_arrives_whole_without_what_only_its_process_can_use() -> None:
+async def test_request_is_sent_without_callbacks() -> None:
     request = Request(
         (Message("assistant", "é", (ToolCall("1", "look_up", "{}"),)), Message("tool", "x", tool_call_id="1")),
         (ToolSpec("look_up", "Looks up.", {"type": "object"}),),
@@ -42,7 +42,7 @@ async def test_a_request_arrives_whole_without_what_only_its_process_can_use() -
     assert call.request.max_tokens == 7
 
 
-def test_an_error_arrives_as_what_it_was() -> None:
+def test_error_keeps_its_class_and_values() -> None:
     error = CallFailure.of(1, RateLimited("slow down", hint="wait", model=MODEL, retry_after=3.0)).error
     assert (type(error), error.message, error.hint, error.model) == (RateLimited, "slow down", "wait", MODEL)
     assert isinstance(error, RateLimited)
@@ -50,15 +50,15 @@ def test_an_error_arrives_as_what_it_was() -> None:
 
 
 @pytest.mark.parametrize("kind", ["os.system", "PlanError", "GoalwrightError", ""])
-def test_an_error_of_another_kind_is_a_plain_one(kind: str) -> None:
+def test_unknown_error_class_becomes_a_model_error(kind: str) -> None:
     assert type(CallFailure(1, kind, "x").error) is ModelError
 
 
-def test_half_a_character_is_refused_by_name() -> None:
+def test_lone_surrogate_is_refused() -> None:
     with pytest.raises(ModelError, match="surrogates not allowed"):
         messages.frame(ModelCall.of(1, MODEL, Request((Message("user", "\ud800"),))))
 
 
 @pytest.mark.parametrize("raw", [b"", b"\xff\xff\xff\xff", b"\x00\x00\x00\x02[]", b"\x00\x00\x00\x04junk"])
-async def test_anything_else_is_the_end(raw: bytes) -> None:
+async def test_invalid_message_ends_the_connection(raw: bytes) -> None:
     assert await received(raw) is None

@@ -72,7 +72,7 @@ async def test_answers_and_errors_reach_their_callers_and_calls_can_be_cancelled
     assert "".join(heard) == last.text == "you said aloud"
 
 
-async def test_a_killed_worker_fails_its_calls_transiently_and_is_replaced(
+async def test_killed_worker_fails_its_calls_transiently_and_is_replaced(
     workers: WorkerPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with OpenAIServer(echo) as server:
@@ -92,9 +92,7 @@ async def test_a_killed_worker_fails_its_calls_transiently_and_is_replaced(
 
 
 @pytest.mark.slow
-async def test_a_worker_that_no_longer_reads_is_stopped_all_the_same(
-    workers: WorkerPool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_worker_that_does_not_read_is_stopped(workers: WorkerPool, monkeypatch: pytest.MonkeyPatch) -> None:
     with OpenAIServer(echo) as server:
         monkeypatch.setenv("OPENAI_API_BASE", server.base)
         await workers.warm()
@@ -109,7 +107,7 @@ async def test_a_worker_that_no_longer_reads_is_stopped_all_the_same(
 
 
 @pytest.mark.slow
-async def test_calls_of_a_worker_that_hangs_fail_transiently_and_the_worker_is_replaced(
+async def test_hanging_worker_fails_its_calls_transiently_and_is_replaced(
     workers: WorkerPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with OpenAIServer(echo) as server:
@@ -160,9 +158,7 @@ async def test_workers_that_are_never_used_end(tmp_path: Path) -> None:
     await until(lambda: not any(map(is_running, members(group))))
 
 
-async def test_a_start_that_is_cancelled_leaves_no_process(
-    workers: WorkerPool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_cancelled_start_leaves_no_process(workers: WorkerPool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spawn, "private", START)
     before = children()
     starting = asyncio.create_task(workers.warm())

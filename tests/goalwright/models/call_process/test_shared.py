@@ -133,7 +133,7 @@ async def test_calls_streams_and_errors_reach_their_callers(process: SharedProce
 
 
 @pytest.mark.slow
-async def test_the_shared_process_has_no_key_and_is_in_no_folder_of_the_user(
+async def test_shared_process_starts_without_keys_and_in_the_root_folder(
     process: SharedProcess, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MY_OWN_API_KEY", "sk-never-0123456789")
@@ -153,7 +153,7 @@ async def test_the_shared_process_has_no_key_and_is_in_no_folder_of_the_user(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
-async def test_calls_of_a_process_that_is_killed_or_hangs_are_made_by_the_run(
+async def test_run_takes_over_calls_of_a_lost_process(
     process: SharedProcess, how: signal.Signals, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connection, "SILENCE", 3)
@@ -175,7 +175,7 @@ async def test_calls_of_a_process_that_is_killed_or_hangs_are_made_by_the_run(
 
 
 @pytest.mark.slow
-async def test_a_cancelled_call_is_cancelled_there_too(process: SharedProcess) -> None:
+async def test_cancelled_call_is_cancelled_in_the_worker(process: SharedProcess) -> None:
     model = SharedModel(MODEL, process, Own())
     await model.load()
     call = asyncio.create_task(model.complete(asking("wait")))
@@ -196,7 +196,7 @@ async def test_a_second_shared_process_ends_at_once(process: SharedProcess, cach
 
 
 @pytest.mark.slow
-async def test_a_process_that_is_killed_during_a_run_is_replaced_for_the_next(
+async def test_killed_server_is_replaced(
     serve: Callable[[Script], OpenAIServer], nursery: Nursery, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     serve(echo)
@@ -227,7 +227,7 @@ async def test_a_process_that_is_killed_during_a_run_is_replaced_for_the_next(
 
 
 @pytest.mark.slow
-async def test_a_listener_that_fails_ends_its_own_call_alone(process: SharedProcess) -> None:
+async def test_failing_callback_fails_only_its_own_call(process: SharedProcess) -> None:
     model = SharedModel(MODEL, process, Own())
 
     def fail(_: str) -> None:
@@ -238,7 +238,7 @@ async def test_a_listener_that_fails_ends_its_own_call_alone(process: SharedProc
     assert (await model.complete(asking("next"))).text == "you said next"
 
 
-def test_a_folder_that_others_can_open_is_not_used(tmp_path: Path) -> None:
+def test_folder_open_to_other_users_is_not_used(tmp_path: Path) -> None:
     folder = SocketFolder(Path(tempfile.mkdtemp(prefix="goalwright-")) / "calls", "x")
     folder.make()
     folder.folder.chmod(0o755)
@@ -251,7 +251,7 @@ def test_a_folder_that_others_can_open_is_not_used(tmp_path: Path) -> None:
     assert folder.served_by() is None
 
 
-def test_a_path_too_long_for_a_socket_is_not_used(tmp_path: Path) -> None:
+def test_too_long_socket_path_is_not_used(tmp_path: Path) -> None:
     folder = SocketFolder(tmp_path / ("x" * 120), "name")
     with pytest.raises(UnsafeFolder, match="too long"):
         folder.make()
@@ -267,7 +267,7 @@ def test_another_version_or_interpreter_has_another_socket(tmp_path: Path, monke
     assert SocketFolder.of(tmp_path).address != mine
 
 
-async def test_a_socket_that_is_someone_elses_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_socket_of_another_user_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket_folder, "is_mine", lambda _: False)
     cache = Path(tempfile.mkdtemp(prefix="goalwright-"))
     folder = SocketFolder.of(cache)
@@ -276,7 +276,7 @@ async def test_a_socket_that_is_someone_elses_is_not_used(monkeypatch: pytest.Mo
         await SharedProcess(Settings(), cache).connection()
 
 
-async def test_a_process_that_cannot_start_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_failed_start_of_the_process_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spawn, "program", lambda *_: ["-c", "raise SystemExit(1)"])
     shared = SharedProcess(Settings(), Path(tempfile.mkdtemp(prefix="goalwright-")))
     assert shared.start()
@@ -298,7 +298,7 @@ async def test_a_process_that_cannot_start_is_not_waited_for(monkeypatch: pytest
         (Settings(), ("local", MODEL), {}, True, True),
     ],
 )
-def test_it_is_for_people_at_a_terminal(
+def test_shared_process_is_used_only_at_a_terminal(
     settings: Settings, models: tuple[str, ...], env: dict[str, str], terminal: bool, wanted: bool
 ) -> None:
     assert is_wanted(settings, models, env, terminal=terminal) is wanted

@@ -41,7 +41,7 @@ async def ends(server: OpenAIServer) -> None:
     await lifecycle.close()
 
 
-async def test_a_run_that_ends_leaves_the_calls_of_another_alone(serve: Callable[[Script], OpenAIServer]) -> None:
+async def test_end_of_a_run_does_not_break_calls_of_another(serve: Callable[[Script], OpenAIServer]) -> None:
     slow = Slow()
     server = serve(slow)
     await ask(server, "quick")
@@ -53,7 +53,7 @@ async def test_a_run_that_ends_leaves_the_calls_of_another_alone(serve: Callable
     await ends(server)
 
 
-async def test_a_run_that_ends_leaves_the_calls_of_another_thread_alone(
+async def test_end_of_a_run_does_not_break_calls_of_another_thread(
     serve: Callable[[Script], OpenAIServer],
 ) -> None:
     slow = Slow()

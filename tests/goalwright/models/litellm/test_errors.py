@@ -34,7 +34,7 @@ def foreign(kind: str, status: int | None, message: str, **headers: str) -> Exce
     return made
 
 
-def test_litellms_advice_about_itself_is_replaced_by_ours() -> None:
+def test_litellms_hints_are_replaced() -> None:
     nameless = explain(foreign("BadRequestError", 400, "LLM Provider NOT provided. Pass model as E.g. …"), "nonsense")
     assert nameless.message == "no provider is known for the model 'nonsense'"
     assert "openai/gpt-6.1-sol" in nameless.hint
@@ -43,7 +43,7 @@ def test_litellms_advice_about_itself_is_replaced_by_ours() -> None:
     assert keyless.hint.startswith("set OPENAI_API_KEY")
 
 
-def test_an_ollama_that_is_not_running_is_told_how_to_start() -> None:
+def test_stopped_ollama_has_a_hint_to_start_it() -> None:
     said = "Cannot connect to host localhost:11434 ssl:<ssl.SSLContext object at 0xffff928fb380> [Connect call failed]"
     error = explain(foreign("APIConnectionError", 500, said), "ollama_chat/qwen3:8b")
     connected = "Cannot connect to host localhost:11434 [Connect call failed]"
@@ -84,7 +84,7 @@ def test_each_failure_has_its_own_class(error: Exception, wanted: type[ModelErro
     assert "openai/x" in found.message
 
 
-def test_retry_after_is_read_and_nonsense_is_ignored() -> None:
+def test_retry_after_is_parsed_and_invalid_values_ignored() -> None:
     error = explain(foreign("RateLimitError", 429, "slow", **{"retry-after": "7.5"}), "m")
     assert isinstance(error, Transient)
     assert error.retry_after == 7.5
@@ -107,7 +107,7 @@ def test_litellms_prefixes_are_dropped_and_long_messages_cut() -> None:
     assert len(text) < 500
 
 
-def test_an_answer_that_is_not_json_is_reported_as_such_and_no_traceback_is_shown() -> None:
+def test_answer_that_is_not_json_is_reported_without_a_traceback() -> None:
     page = explain(foreign("InternalServerError", 500, "Expecting value: line 1 column 1 (char 0)"), "m")
     assert page.message.startswith("m did not answer with JSON")
     stack = foreign("APIError", 500, "Invalid response object\nTraceback (most recent call last):\n  File x, line 1")

@@ -75,9 +75,7 @@ def counters() -> dict[str, Callable[[str], int]]:
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_an_estimate_is_not_lower_than_what_tokenizers_count(
-    name: str, counters: dict[str, Callable[[str], int]]
-) -> None:
+def test_estimates_are_not_below_tokenizer_counts(name: str, counters: dict[str, Callable[[str], int]]) -> None:
     text = TEXTS[name] * (20 if len(TEXTS[name]) < 500 else 1)
     counted = {tokenizer: count(text) for tokenizer, count in counters.items()}
     assert max(counted.values()) <= text_tokens(text) <= 4 * max(counted.values())
@@ -85,18 +83,18 @@ def test_an_estimate_is_not_lower_than_what_tokenizers_count(
 
 
 @pytest.mark.parametrize("name", ["English", "Thai", "Chinese", "JSON, indented", "Python", "tables"])
-def test_a_long_text_is_estimated_by_parts_of_it(name: str) -> None:
+def test_long_text_is_estimated_from_samples(name: str) -> None:
     text = TEXTS[name]
     times = 2_000_000 // len(text)
     assert text_tokens(text * times) == pytest.approx(times * text_tokens(text), rel=0.05)
 
 
-def test_no_text_has_no_tokens_and_a_lone_surrogate_does_no_harm() -> None:
+def test_empty_text_has_no_tokens_and_surrogates_are_accepted() -> None:
     assert text_tokens("") == 0
     assert text_tokens("a \ud800 b") > 0
 
 
-def test_a_prompt_counts_its_messages_calls_tools_and_form() -> None:
+def test_prompt_tokens_include_messages_calls_tools_and_schema() -> None:
     bare = Request((Message("user", "Read it."),))
     tool = ToolSpec("ReadFile", "Read a file of the workspace.", {"type": "object", "properties": {"path": {}}})
     assert prompt_tokens(Request(bare.messages, tools=(tool,))) > prompt_tokens(bare) + 20
@@ -104,7 +102,7 @@ def test_a_prompt_counts_its_messages_calls_tools_and_form() -> None:
     assert prompt_tokens(bare) <= most_prompt_tokens(bare)
 
 
-def test_what_was_estimated_before_is_not_estimated_again() -> None:
+def test_estimated_usage_is_not_estimated_again() -> None:
     request = Request((Message("user", "x " * 100),))
     once = completed(Usage(1), request, "an answer")
     assert once.estimated_calls == 1

@@ -43,7 +43,7 @@ def looking(vision: bool | None = None) -> Request:
     return Request((Message("user", "What is this?", images=IMAGES),), contents=contents, vision=vision)
 
 
-async def test_a_model_that_can_see_gets_each_image_below_its_name(serve: Serve) -> None:
+async def test_vision_model_gets_each_image_after_its_name(serve: Serve) -> None:
     server = serve(lambda _: Say("Red."))
     reply = await LitellmModel("openai/gpt-4o").complete(looking())
     assert (reply.text, reply.unseen) == ("Red.", 0)
@@ -57,9 +57,7 @@ async def test_a_model_that_can_see_gets_each_image_below_its_name(serve: Serve)
 @pytest.mark.parametrize(
     ("model", "vision"), [("openai/gpt-3.5-turbo", None), ("openai/nobody-knows-it", None), ("openai/gpt-4o", False)]
 )
-async def test_a_model_that_cannot_see_is_told_name_type_size_and_pixels(
-    serve: Serve, model: str, vision: bool | None
-) -> None:
+async def test_model_without_vision_gets_a_description_of_images(serve: Serve, model: str, vision: bool | None) -> None:
     server = serve(lambda _: Say("I cannot see it."))
     reply = await LitellmModel(model).complete(looking(vision))
     assert reply.unseen == 2
@@ -72,7 +70,7 @@ async def test_a_model_that_cannot_see_is_told_name_type_size_and_pixels(
     )
 
 
-async def test_the_user_s_word_counts_for_a_model_that_is_not_on_the_list(serve: Serve) -> None:
+async def test_vision_override_applies_to_unlisted_models(serve: Serve) -> None:
     server = serve(lambda _: Say("Red."))
     reply = await LitellmModel("openai/nobody-knows-it").complete(looking(vision=True))
     assert (reply.unseen, len(server.calls[0].images)) == (0, 2)
@@ -89,7 +87,7 @@ async def test_the_user_s_word_counts_for_a_model_that_is_not_on_the_list(serve:
         (500, "image input is not supported - hint: if this is unexpected, you may need to provide the mmproj"),
     ],
 )
-async def test_a_server_that_refuses_images_is_asked_again_in_words_and_not_twice(
+async def test_refused_images_are_replaced_by_text_and_remembered(
     serve: Serve, tmp_path: Path, status: int, said: str
 ) -> None:
     server = serve(lambda call: Fail(status, said) if call.images else Say("Words will do."))
@@ -101,7 +99,7 @@ async def test_a_server_that_refuses_images_is_asked_again_in_words_and_not_twic
     assert [bool(call.images) for call in server.calls] == [True, False, False]
 
 
-async def test_a_bad_image_does_not_make_a_model_blind(serve: Serve, tmp_path: Path) -> None:
+async def test_bad_image_does_not_disable_images_for_the_model(serve: Serve, tmp_path: Path) -> None:
     def script(_: Call) -> Fail:
         return Fail(400, "You uploaded an unsupported image. Please make sure your image is valid: image format")
 
@@ -112,7 +110,7 @@ async def test_a_bad_image_does_not_make_a_model_blind(serve: Serve, tmp_path: P
     assert not (tmp_path / "capabilities.json").exists()
 
 
-def test_an_image_counts_as_the_most_that_providers_count_for_its_pixels() -> None:
+def test_image_tokens_are_the_highest_of_all_providers() -> None:
     def image(width: int, height: int) -> Image:
         return Image("a", "image/png", "0", 1, width, height)
 
@@ -124,7 +122,7 @@ def test_an_image_counts_as_the_most_that_providers_count_for_its_pixels() -> No
     assert prompt_tokens(looking()) - prompt_tokens(bare) == sum(map(image_tokens, IMAGES))
 
 
-async def test_a_budget_counts_an_image_before_the_call_leaves(serve: Serve) -> None:
+async def test_budget_reserves_image_tokens_before_the_call(serve: Serve) -> None:
     server = serve(lambda _: Say("Red."))
     budget = Budget(max_tokens=600, price_of=lambda _: Price(1e-6, 1e-6, 100))
     model = BudgetedModel(MeteredModel(LitellmModel("openai/gpt-4o")), budget, lambda _: None)

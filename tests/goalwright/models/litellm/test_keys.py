@@ -34,7 +34,7 @@ def test_the_list_agrees_with_litellm(monkeypatch: pytest.MonkeyPatch) -> None:
         ("antropic/claude", {}, "did you mean anthropic/claude?"),
     ],
 )
-def test_a_missing_key_or_a_mistyped_provider_is_told_at_once(name: str, env: dict[str, str], says: str) -> None:
+def test_missing_key_or_misspelt_provider_is_reported_before_the_run(name: str, env: dict[str, str], says: str) -> None:
     with pytest.raises(ModelError) as raised:
         check_names([name], env)
     assert says in (raised.value.hint or "")
@@ -54,5 +54,5 @@ def test_a_missing_key_or_a_mistyped_provider_is_told_at_once(name: str, env: di
         ("meta-llama/Llama-3", {}),
     ],
 )
-def test_what_may_work_is_left_to_litellm(name: str, env: dict[str, str]) -> None:
+def test_unlisted_provider_is_left_to_litellm(name: str, env: dict[str, str]) -> None:
     check_names([name], env)

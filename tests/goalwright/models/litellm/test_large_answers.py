@@ -294,7 +294,7 @@ def wrong_answer(name: str) -> bytes:
     ("name", "kind", "wrong"),
     [(OPENAI, "text/html", "no JSON"), *((name, JSON, wrong) for wrong in WRONG for name in (OPENAI, ANTHROPIC))],
 )
-async def test_a_wrong_answer_just_below_the_limit_blocks_nothing(wrong: str, kind: str, name: str) -> None:
+async def test_large_invalid_answer_blocks_nothing(wrong: str, kind: str, name: str) -> None:
     sent = head(content_type=kind) + wrong_answer(wrong)
     failure, took, gap = await ended(lambda client: client.sendall(sent), name)
     assert isinstance(failure, ModelError)
@@ -303,7 +303,7 @@ async def test_a_wrong_answer_just_below_the_limit_blocks_nothing(wrong: str, ki
     assert gap < BLOCKED
 
 
-async def test_a_large_answer_that_is_packed_is_read() -> None:
+async def test_large_compressed_answer_is_read() -> None:
     for packed, encoding in (
         (gzip.compress(document(4 * MB)), "gzip"),
         (zlib.compress(document(4 * MB)), "deflate"),

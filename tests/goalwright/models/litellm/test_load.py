@@ -33,7 +33,7 @@ print([loading.name for loading in threading.enumerate()].count("load litellm"))
 SLOW = "import importlib.util, time\nfor _ in range(600):\n    time.sleep(0.1)\n    importlib.util.find_spec('none')\n"
 
 
-def test_a_program_that_ends_first_does_not_wait_for_the_import(tmp_path: Path) -> None:
+def test_exiting_program_does_not_wait_for_the_import(tmp_path: Path) -> None:
     (tmp_path / "litellm").mkdir()
     (tmp_path / "litellm" / "__init__.py").write_text(SLOW)
     environment = {"PYTHONPATH": f"{tmp_path}:{ROOT}", "PATH": "/usr/bin:/bin"}
@@ -42,7 +42,7 @@ def test_a_program_that_ends_first_does_not_wait_for_the_import(tmp_path: Path) 
     assert (ran.returncode, ran.stdout.split(), ran.stderr) == (0, ["1"], "")
 
 
-def test_an_import_that_broke_off_is_started_over(tmp_path: Path) -> None:
+def test_failed_import_can_be_repeated(tmp_path: Path) -> None:
     (tmp_path / "litellm").mkdir()
     for name, text in PACKAGE.items():
         (tmp_path / "litellm" / name).write_text(text)

@@ -36,7 +36,7 @@ asyncio.run(main())
 """
 
 
-def test_a_cancelled_call_has_a_cost_although_litellm_is_not_loaded() -> None:
+def test_cancelled_call_has_a_cost_without_litellm_loaded() -> None:
     ran = subprocess.run([sys.executable, "-c", CANCELLED], capture_output=True, text=True, check=True)
     cost, is_loaded = ran.stdout.split()
     assert 0.005 < float(cost) < 0.02, "thousands of tokens at $2.50 a million"

@@ -44,7 +44,7 @@ async def dripping(kind: bytes, drop: bytes) -> AsyncIterator[str]:
 
 
 @pytest.mark.parametrize("streamed", [False, True])
-async def test_a_call_whose_answer_only_trickles_in_times_out(*, streamed: bool) -> None:
+async def test_call_with_a_trickling_answer_times_out(*, streamed: bool) -> None:
     kind, drop = (b"text/event-stream", b": still here\n\n") if streamed else (b"application/json", b" ")
     async with dripping(kind, drop) as base, asyncio.timeout(60):
         model = LitellmModel("openai/test-model", 0.5, parameters={"api_base": base, "api_key": "sk-test"})

@@ -59,7 +59,7 @@ def program(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_key_is_kept_in_a_file_that_only_its_owner_can_read(file_store: KeyStore) -> None:
+def test_key_is_stored_in_a_file_readable_only_by_its_owner(file_store: KeyStore) -> None:
     umask = os.umask(0)
     try:
         assert file_store.set("openai", KEY) == "file"
@@ -82,7 +82,7 @@ def test_no_tool_may_read_the_file_even_where_the_home_is_the_workspace(file_sto
 
 
 @pytest.mark.parametrize("mode", [0o640, 0o604])
-def test_a_file_that_others_can_read_is_refused(file_store: KeyStore, mode: int) -> None:
+def test_key_file_readable_by_others_is_refused(file_store: KeyStore, mode: int) -> None:
     file_store.set("openai", KEY)
     file_store.path.chmod(mode)
     with pytest.raises(SetupError, match="can be read by other users") as caught:
@@ -91,7 +91,7 @@ def test_a_file_that_others_can_read_is_refused(file_store: KeyStore, mode: int)
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"keys": 3}', '{"other": {}}', "x" * 300_000])
-def test_a_damaged_file_is_an_error_that_shows_nothing_of_it(file_store: KeyStore, text: str) -> None:
+def test_damaged_file_is_an_error_without_its_content(file_store: KeyStore, text: str) -> None:
     file_store.path.parent.mkdir(parents=True)
     file_store.path.write_text(text, encoding="utf-8")
     file_store.path.chmod(0o600)
@@ -100,7 +100,7 @@ def test_a_damaged_file_is_an_error_that_shows_nothing_of_it(file_store: KeyStor
     assert "goalwright keys set" in caught.value.hint
 
 
-def test_a_pipe_or_link_in_its_place_does_not_block_and_gives_nothing(file_store: KeyStore) -> None:
+def test_pipe_or_link_instead_of_the_key_file_does_not_block(file_store: KeyStore) -> None:
     file_store.path.parent.mkdir(parents=True)
     os.mkfifo(file_store.path, 0o600)
     with pytest.raises(SetupError, match="cannot be read"):
@@ -110,16 +110,14 @@ def test_a_pipe_or_link_in_its_place_does_not_block_and_gives_nothing(file_store
 @pytest.mark.parametrize(
     "key", ["", "short", "has a space in it", "two\nlines-of-key", 'quote"quote"quote', "k" * 4001]
 )
-def test_what_is_not_a_key_is_refused_and_not_repeated(file_store: KeyStore, key: str) -> None:
+def test_invalid_key_is_refused_and_not_shown(file_store: KeyStore, key: str) -> None:
     with pytest.raises(InputError, match="not a key") as caught:
         file_store.set("openai", key)
     assert not key or key not in str(caught.value)
     assert not file_store.path.exists()
 
 
-def test_the_keyring_is_used_where_there_is_one_and_never_sees_a_key_in_its_arguments(
-    program: Path, monkeypatch: pytest.MonkeyPatch, own_home: Path
-) -> None:
+def test_keyring_is_used_and_gets_keys_by_pipe(program: Path, monkeypatch: pytest.MonkeyPatch, own_home: Path) -> None:
     monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
     monkeypatch.setattr(sys, "platform", "linux")
     store = KeyStore.of(os.environ)
@@ -132,7 +130,7 @@ def test_the_keyring_is_used_where_there_is_one_and_never_sees_a_key_in_its_argu
     assert store.kept() == {}
 
 
-def test_a_locked_keyring_leaves_a_new_key_to_the_file_and_gives_none(program: Path, own_home: Path) -> None:
+def test_locked_keyring_falls_back_to_the_file(program: Path, own_home: Path) -> None:
     store = KeyStore(own_home / "providers.key", Keyring(str(program)))
     assert store.set("openai", KEY) == "keyring"
     (program.parent / "locked").touch()
@@ -148,7 +146,7 @@ def test_a_program_in_the_current_folder_is_not_the_keyring(program: Path, monke
     assert keyring.find() is None
 
 
-def test_the_environment_beats_a_kept_key(file_store: KeyStore) -> None:
+def test_environment_overrides_a_stored_key(file_store: KeyStore) -> None:
     file_store.set("gemini", KEY)
     file_store.set("openai", KEY)
     env = {"GOOGLE_API_KEY": "theirs-0123456789", "OPENAI_API_KEY": " "}
@@ -156,7 +154,7 @@ def test_the_environment_beats_a_kept_key(file_store: KeyStore) -> None:
     assert env == {"GOOGLE_API_KEY": "theirs-0123456789", "OPENAI_API_KEY": KEY}
 
 
-def test_a_kept_key_chooses_the_model_and_is_redacted_and_left_out_of_bundles(
+def test_stored_key_chooses_the_model_and_is_redacted(
     file_store: KeyStore, workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
@@ -171,7 +169,7 @@ def test_a_kept_key_chooses_the_model_and_is_redacted_and_left_out_of_bundles(
         os.environ.pop("OPENAI_API_KEY", None)
 
 
-def test_a_provider_is_known_by_its_name_in_any_case_or_guessed() -> None:
+def test_provider_names_ignore_case_and_are_guessed() -> None:
     assert checked_provider("OpenAI") == "openai"
     with pytest.raises(InputError, match="no key can be stored for 'opnai'") as caught:
         checked_provider("opnai")

@@ -52,14 +52,14 @@ class Litellm:
         return "".join(one.choices[0].delta.content or "" for one in chunks)
 
 
-def test_pieces_are_passed_on_as_they_arrive_and_joined() -> None:
+def test_chunks_are_passed_on_and_joined() -> None:
     litellm, heard = Litellm("a", None, "b"), list[str]()
     assert asyncio.run(_respond(litellm, {"messages": []}, heard.append, StreamedAnswer())) == "ab"
     assert heard == ["", "a", "b"], "an empty piece says that the answer begins"
     assert litellm.asked == [True]
 
 
-def test_a_stream_says_whether_it_came_to_its_end_and_what_it_used() -> None:
+def test_stream_records_whether_it_is_complete_and_reports_usage() -> None:
     for pieces, finish, is_whole in ((("a",), "stop", True), (("half of",), None, False), ((None,), "stop", False)):
         answer = StreamedAnswer()
         asyncio.run(_respond(Litellm(*pieces, finish=finish), {"messages": []}, lambda _: None, answer))
@@ -67,7 +67,7 @@ def test_a_stream_says_whether_it_came_to_its_end_and_what_it_used() -> None:
         assert answer.text == "".join(filter(None, pieces))
 
 
-def test_without_a_listener_nothing_is_streamed() -> None:
+def test_nothing_is_streamed_without_a_callback() -> None:
     litellm = Litellm("a")
     assert asyncio.run(_respond(litellm, {"messages": []}, None, StreamedAnswer())) == "the whole"
     assert litellm.asked == [False]

@@ -63,7 +63,7 @@ MISSING = {
 
 @pytest.mark.parametrize("how", ["whole", "stream"])
 @pytest.mark.parametrize("usage", MISSING.values(), ids=MISSING.keys())
-async def test_usage_that_is_not_reported_is_an_estimate_and_costs(usage: Any, how: str, serve: Serve) -> None:
+async def test_unreported_usage_is_estimated(usage: Any, how: str, serve: Serve) -> None:
     def script(call: Call) -> Answer:
         return stream(call, TEXT, usage=usage) if how == "stream" else whole(document(call, TEXT, usage))
 
@@ -74,7 +74,7 @@ async def test_usage_that_is_not_reported_is_an_estimate_and_costs(usage: Any, h
 
 
 @pytest.mark.parametrize("how", ["whole", "stream"])
-async def test_usage_that_is_reported_is_taken_as_it_is(how: str, serve: Serve) -> None:
+async def test_reported_usage_is_unchanged(how: str, serve: Serve) -> None:
     usage = {"prompt_tokens": 77, "completion_tokens": 9, "total_tokens": 86}
 
     def script(call: Call) -> Answer:
@@ -85,7 +85,7 @@ async def test_usage_that_is_reported_is_taken_as_it_is(how: str, serve: Serve) 
     assert reply.cost == pytest.approx(77 * 0.15e-6 + 9 * 0.6e-6)
 
 
-async def test_only_what_is_missing_is_an_estimate(serve: Serve) -> None:
+async def test_only_missing_usage_is_estimated(serve: Serve) -> None:
     reply = await ask(lambda call: whole(document(call, TEXT, {"prompt_tokens": 77})), serve)
     assert reply.usage.prompt_tokens == 77
     assert reply.usage.estimated_calls == 1
@@ -96,7 +96,7 @@ async def test_only_what_is_missing_is_an_estimate(serve: Serve) -> None:
     assert reply.usage.prompt_tokens >= PROMPT_TOKENS
 
 
-async def test_a_total_alone_is_not_lowered(serve: Serve) -> None:
+async def test_reported_total_is_not_lowered(serve: Serve) -> None:
     usage = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 50_000}
     reply = await ask(lambda call: whole(document(call, TEXT, usage)), serve)
     assert reply.usage.tokens == 50_000, "the rest of the total is the answer's: thoughts, for example"
@@ -109,7 +109,7 @@ async def test_an_empty_answer_has_no_tokens(serve: Serve) -> None:
     assert reply.usage == Usage(1, 77, 0)
 
 
-async def test_calls_of_tools_are_part_of_the_answer(serve: Serve) -> None:
+async def test_tool_calls_are_part_of_the_answer(serve: Serve) -> None:
     call_of_tool = {"id": "1", "type": "function", "function": {"name": "ReadFile", "arguments": '{"path": "a.md"}'}}
     reply = await ask(lambda call: whole(document(call, "", None, tool_calls=[call_of_tool])), serve)
     assert reply.tool_calls[0].name == "ReadFile"
@@ -148,7 +148,7 @@ BREAKS = {
 
 
 @pytest.mark.parametrize("script", BREAKS.values(), ids=BREAKS.keys())
-async def test_an_answer_that_breaks_off_counts_as_far_as_it_came(script: Script, serve: Serve) -> None:
+async def test_broken_answer_counts_its_received_part(script: Script, serve: Serve) -> None:
     with pytest.raises(ModelError) as failed:
         await ask(script, serve)
     spent = spent_by(failed.value)
@@ -161,7 +161,7 @@ async def test_an_answer_that_breaks_off_counts_as_far_as_it_came(script: Script
         assert spent.usage.completion_tokens >= ANSWER_TOKENS
 
 
-async def test_usage_that_cannot_be_read_costs_all_the_same(serve: Serve) -> None:
+async def test_unreadable_usage_still_costs(serve: Serve) -> None:
     with pytest.raises(ModelError) as failed:
         await ask(_unusable, serve)
     assert spent_by(failed.value) is not None
@@ -175,9 +175,7 @@ ENDS = {
 
 
 @pytest.mark.parametrize("end", ENDS.values(), ids=ENDS.keys())
-async def test_a_stream_that_ends_early_counts_and_is_not_called_again_unseen(
-    end: dict[str, Any], serve: Serve
-) -> None:
+async def test_early_end_of_a_stream_is_counted_and_retried(end: dict[str, Any], serve: Serve) -> None:
     server = serve(lambda call: stream(call, TEXT, **end))
     with pytest.raises(ModelError) as failed:
         await MeteredModel(LitellmModel(MODEL)).complete(streamed())
@@ -188,7 +186,7 @@ async def test_a_stream_that_ends_early_counts_and_is_not_called_again_unseen(
     await lifecycle.close()
 
 
-async def test_a_stream_of_calls_of_tools_that_is_cut_counts_them(serve: Serve) -> None:
+async def test_cut_stream_of_tool_calls_is_counted(serve: Serve) -> None:
     arguments = '{"path": "a rather long path to a file that nobody has"}'
     tool = {"index": 0, "id": "1", "type": "function", "function": {"name": "ReadFile", "arguments": arguments}}
     server = serve(lambda call: stream(call, deltas=({"role": "assistant", "tool_calls": [tool]},), finish=None))
@@ -201,13 +199,13 @@ async def test_a_stream_of_calls_of_tools_that_is_cut_counts_them(serve: Serve) 
     await lifecycle.close()
 
 
-async def test_a_stream_without_its_last_line_is_whole_if_it_has_a_finish_reason(serve: Serve) -> None:
+async def test_stream_with_a_finish_reason_is_complete_without_done(serve: Serve) -> None:
     reply = await ask(lambda call: stream(call, TEXT, done=False), serve, streamed())
     assert reply.text == TEXT
     assert_estimated(reply.usage)
 
 
-async def test_after_a_stream_that_broke_off_the_whole_answer_is_asked_for(serve: Serve) -> None:
+async def test_broken_stream_is_retried_without_streaming(serve: Serve) -> None:
     heard: list[str] = []
     server = serve(
         lambda call: stream(call, "Nine words", finish=None) if call.body.get("stream") else whole(document(call, TEXT))
@@ -219,7 +217,7 @@ async def test_after_a_stream_that_broke_off_the_whole_answer_is_asked_for(serve
     await lifecycle.close()
 
 
-async def test_a_gateway_that_cannot_stream_is_asked_for_the_whole_answer(serve: Serve) -> None:
+async def test_gateway_without_streaming_is_retried_without_it(serve: Serve) -> None:
     server = serve(lambda call: whole(document(call, TEXT)))
     model = RetryingModel(MeteredModel(LitellmModel(MODEL)), QUICK, lambda _: None)
     assert (await model.complete(streamed())).text == TEXT
@@ -234,7 +232,7 @@ async def test_a_refused_call_costs_nothing(status: int, serve: Serve) -> None:
     assert spent_by(failed.value) is None
 
 
-async def test_a_call_that_never_left_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_unsent_call_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_BASE", "http://127.0.0.1:9/v1")
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789abcdef")
     with pytest.raises(Unreachable) as failed:
@@ -243,7 +241,7 @@ async def test_a_call_that_never_left_costs_nothing(monkeypatch: pytest.MonkeyPa
     await lifecycle.close()
 
 
-async def test_a_call_that_is_not_answered_in_time_counts_what_was_sent(serve: Serve) -> None:
+async def test_timed_out_call_counts_its_prompt(serve: Serve) -> None:
     with pytest.raises(CallTimedOut) as failed:
         await ask(lambda _: Write((EVENTS, *[b": wait\n\n"] * 200)), serve, streamed(), timeout=0.5)
     spent = spent_by(failed.value)
@@ -251,7 +249,7 @@ async def test_a_call_that_is_not_answered_in_time_counts_what_was_sent(serve: S
     assert spent.usage.prompt_tokens >= PROMPT_TOKENS
 
 
-async def test_a_cancelled_call_counts_what_was_sent_and_received(serve: Serve) -> None:
+async def test_cancelled_call_counts_prompt_and_received_text(serve: Serve) -> None:
     heard = asyncio.Event()
     serve(lambda call: Write((*stream(call, TEXT, finish=None).pieces[:-1], *[b": wait\n\n"] * 500)))
     model = MeteredModel(LitellmModel(MODEL))
@@ -267,7 +265,7 @@ async def test_a_cancelled_call_counts_what_was_sent_and_received(serve: Serve) 
     await lifecycle.close()
 
 
-async def test_a_price_of_the_users_own_counts_for_estimates_and_for_what_breaks_off(serve: Serve) -> None:
+async def test_own_price_applies_to_estimates_and_broken_calls(serve: Serve) -> None:
     prices = PriceList({MODEL: ModelPrice(100.0, 1000.0)})
     serve(lambda call: whole(document(call, TEXT)))
     reply = await MeteredModel(LitellmModel(MODEL), prices).complete(ASKED)

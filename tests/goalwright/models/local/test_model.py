@@ -90,7 +90,7 @@ def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("model")
-async def test_a_run_warns_of_a_backend_that_need_not_be_so_slow() -> None:
+async def test_slow_backend_is_warned_about() -> None:
     async def slow(_: Load) -> Endpoint:
         return Endpoint("http://127.0.0.1:9/v1", "key", "goalwright-local", 4096, slow="it is slow here; do this")
 
@@ -125,7 +125,7 @@ async def test_an_error_names_the_local_model_and_not_a_provider() -> None:
 
 
 @pytest.mark.usefixtures("model")
-async def test_no_more_calls_are_sent_than_there_are_slots_so_that_none_times_out_in_a_queue() -> None:
+async def test_calls_beyond_the_slots_wait_without_timing_out() -> None:
     with served(Busy) as running:
         models = [LocalModel("local", serve=running) for _ in range(8)]
         replies = await asyncio.gather(*(model.complete(REQUEST) for model in models))
@@ -141,7 +141,7 @@ class Untouched(Loopback):
 
 
 @pytest.mark.usefixtures("model")
-async def test_a_call_that_cannot_end_in_time_is_refused_before_it_is_sent() -> None:
+async def test_too_slow_call_is_refused_before_it_is_sent() -> None:
     with served(Untouched, Speed(prompt=100.0, answer=1.0)) as running, pytest.raises(TooSlow) as caught:
         await LocalModel("local", LocalLimits(call_timeout=200), serve=running).complete(REQUEST)
     assert caught.value.message.startswith("local: a prompt of 3 tokens takes at least 301 s on this machine")
@@ -153,7 +153,7 @@ def test_the_call_timeout_applies_to_the_local_model() -> None:
     assert model.limits.call_timeout == 7.5
 
 
-def test_unless_it_is_set_the_speed_of_the_machine_decides_how_long_a_call_may_take() -> None:
+def test_default_time_limit_follows_the_measured_speed() -> None:
     model = model_opener(Settings(), Capabilities())("local")
     assert isinstance(model, LocalModel)
     assert model.limits.call_timeout is None

@@ -39,7 +39,7 @@ def test_a_program_serves_behind_the_same_interface(tmp_path: Path, model: Path)
     assert not server.running
 
 
-def test_the_key_is_not_on_the_command_line_and_the_environment_and_folder_are_the_programs_own(
+def test_key_is_not_on_the_command_line_of_the_program(
     tmp_path: Path, model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GGML_BACKEND_PATH", "/tmp/anything.so")
@@ -53,12 +53,12 @@ def test_the_key_is_not_on_the_command_line_and_the_environment_and_folder_are_t
     assert seen["folder"] == str(tmp_path / "program")
 
 
-def test_only_the_programs_own_line_gives_its_address(tmp_path: Path, model: Path) -> None:
+def test_address_is_parsed_only_from_the_programs_own_line(tmp_path: Path, model: Path) -> None:
     with Server(Load(model), backend(tmp_path, fake.LIES)) as server:
         assert not server.endpoint().base_url.startswith("http://127.0.0.1:9/")
 
 
-def test_a_program_that_prints_much_is_never_held_up_and_its_log_stays_short(tmp_path: Path, model: Path) -> None:
+def test_verbose_program_is_not_blocked_and_its_log_is_bounded(tmp_path: Path, model: Path) -> None:
     with Server(Load(model), backend(tmp_path, fake.CHATTERS)) as server:
         server.endpoint()
         assert len(server.log()) <= 60
@@ -66,14 +66,14 @@ def test_a_program_that_prints_much_is_never_held_up_and_its_log_stays_short(tmp
 
 
 @needs_local
-def test_a_program_that_fails_gives_way_to_the_library(tmp_path: Path, model: Path) -> None:
+def test_failing_program_is_replaced_by_the_library(tmp_path: Path, model: Path) -> None:
     with Server(Load(model), backend(tmp_path, fake.REFUSES)) as server:
         with pytest.raises(SetupError, match=r"model\.gguf could not be loaded"):  # it is no model at all
             server.endpoint()
         assert server.backend.name == "xllamacpp"
 
 
-def test_a_run_on_the_library_says_why_the_program_did_not_start(tmp_path: Path) -> None:
+def test_fallback_to_the_library_warns_about_the_program(tmp_path: Path) -> None:
     program = backend(tmp_path)
     said = gave_way(program, Backend("xllamacpp", "1.0"), "its process ended with status 3: failed to load model")
     assert "runs with xllamacpp 1.0, several times slower than it could" in said
@@ -99,14 +99,14 @@ def test_without_the_library_the_programs_log_is_in_the_error(tmp_path: Path, mo
     assert "ended with status 3: srv load_model: failed to load model" in ran.stdout
 
 
-def test_a_program_that_never_listens_is_ended_in_time(tmp_path: Path, model: Path) -> None:
+def test_program_that_never_listens_is_stopped(tmp_path: Path, model: Path) -> None:
     server = Server(Load(model, start_seconds=0.5), backend(tmp_path, fake.HANGS))
     with server, pytest.raises(SetupError):
         server.endpoint()
     assert not server.running
 
 
-def test_a_load_that_nobody_waits_for_ends_the_program(tmp_path: Path, model: Path) -> None:
+def test_abandoned_load_stops_the_program(tmp_path: Path, model: Path) -> None:
     async def give_up() -> None:
         hung = backend(tmp_path, fake.HANGS)
         with Server(Load(model), hung) as server:

@@ -35,6 +35,6 @@ def test_the_longest_message_is_cut_in_the_middle_until_all_fit() -> None:
     assert words(fitted(messages, words, 20)) <= 20
 
 
-def test_a_prompt_that_can_never_fit_is_an_error_not_a_loop() -> None:
+def test_prompt_that_cannot_fit_is_an_error() -> None:
     with pytest.raises(PromptTooLong, match="even when shortened"):
         fitted((Message("user", "hello"),), lambda _: 50, 10)

@@ -96,13 +96,13 @@ def test_the_fixed_part_is_read_once_and_restored_from_then_on(tmp_path: Path) -
         assert again == ["/completion", "/slots/0?action=save"], "a state is bound to the model and its server"
 
 
-def test_a_short_text_is_simply_read_with_the_prompt(tmp_path: Path) -> None:
+def test_short_fixed_part_is_not_saved(tmp_path: Path) -> None:
     with llama_server(tmp_path) as server:
         assert take_up(server, Message("system", "Answer in Markdown.")) == []
         assert take_up(server) == []
 
 
-def test_a_state_that_cannot_be_restored_is_made_again(tmp_path: Path) -> None:
+def test_invalid_state_is_saved_again(tmp_path: Path) -> None:
     with llama_server(tmp_path) as server:
         take_up(server, SKILL)
         server.refuses = "restore"
@@ -110,7 +110,7 @@ def test_a_state_that_cannot_be_restored_is_made_again(tmp_path: Path) -> None:
         assert len(list(tmp_path.iterdir())) == 1
 
 
-def test_what_cannot_be_kept_costs_nothing_but_time(tmp_path: Path) -> None:
+def test_unwritable_states_folder_is_ignored(tmp_path: Path) -> None:
     with llama_server(tmp_path) as server:
         server.refuses = "save"
         take_up(server, SKILL)
@@ -118,7 +118,7 @@ def test_what_cannot_be_kept_costs_nothing_but_time(tmp_path: Path) -> None:
     asyncio.run(states(server).take_up(0, (SKILL,)))  # nobody answers any more
 
 
-def test_states_used_longest_ago_make_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_least_recently_used_states_are_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prompt_states, "MOST_BYTES", 250)
     with llama_server(tmp_path) as server:
         for number in range(4):
@@ -128,7 +128,7 @@ def test_states_used_longest_ago_make_room(tmp_path: Path, monkeypatch: pytest.M
         assert take_up(server, SKILL, about="0") == ["/slots/0?action=restore"]
 
 
-def test_the_folder_is_beside_the_model_and_for_its_user_alone(tmp_path: Path) -> None:
+def test_states_folder_is_private_and_beside_the_model(tmp_path: Path) -> None:
     model = tmp_path / "small.gguf"
     assert made_states_of(model) == states_of(model) == tmp_path / "states" / "small"
     assert states_of(model).stat().st_mode & 0o077 == 0

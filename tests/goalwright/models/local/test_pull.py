@@ -118,7 +118,7 @@ def test_an_interrupted_download_is_resumed(store: ModelStore) -> None:
     assert hub.asked[1].startswith("bytes=1")
 
 
-def test_a_failed_pull_is_kept_and_resumed_by_the_next(store: ModelStore) -> None:
+def test_failed_pull_is_resumed_by_the_next_one(store: ModelStore) -> None:
     with Hub(DATA) as hub:
         hub.breaks = [2_000_000, 0]
         with pytest.raises(DownloadInterrupted, match="was interrupted after 2 MB") as caught:
@@ -132,7 +132,7 @@ def test_a_failed_pull_is_kept_and_resumed_by_the_next(store: ModelStore) -> Non
     assert store.path("tiny").read_bytes() == DATA
 
 
-def test_a_file_that_changed_meanwhile_is_downloaded_from_the_start(store: ModelStore) -> None:
+def test_changed_file_is_downloaded_from_the_start(store: ModelStore) -> None:
     with Hub(b"GGUF" + bytes(len(DATA) - 4)) as hub:
         hub.breaks = [1_000_000, 0]
         with pytest.raises(DownloadInterrupted):
@@ -142,7 +142,7 @@ def test_a_file_that_changed_meanwhile_is_downloaded_from_the_start(store: Model
     assert store.path("tiny").read_bytes() == DATA
 
 
-def test_a_resumed_file_with_a_wrong_beginning_gets_one_clean_retry(store: ModelStore) -> None:
+def test_resumed_file_with_wrong_content_is_retried_once(store: ModelStore) -> None:
     with Hub(DATA) as hub:
         begun = store.partial("tiny") / "source-1.gguf"
         begun.parent.mkdir(parents=True)
@@ -152,7 +152,7 @@ def test_a_resumed_file_with_a_wrong_beginning_gets_one_clean_retry(store: Model
     assert store.path("tiny").read_bytes() == DATA
 
 
-def test_a_server_without_ranges_sends_it_all_again(store: ModelStore) -> None:
+def test_server_without_ranges_restarts_the_download(store: ModelStore) -> None:
     with Hub(DATA) as hub:
         hub.ranges = False
         hub.breaks = [1_000_000]
@@ -160,7 +160,7 @@ def test_a_server_without_ranges_sends_it_all_again(store: ModelStore) -> None:
     assert store.path("tiny").read_bytes() == DATA
 
 
-def test_a_wrong_hash_is_refused_and_nothing_is_left(store: ModelStore) -> None:
+def test_wrong_hash_is_refused_and_leaves_no_file(store: ModelStore) -> None:
     wrong = b"GGUF" + bytes(len(DATA) - 4)
     with Hub(wrong) as hub, pytest.raises(WrongHash) as caught:
         pull(store=store, options=options(Url(hub.url)))
@@ -171,7 +171,7 @@ def test_a_wrong_hash_is_refused_and_nothing_is_left(store: ModelStore) -> None:
 
 
 @pytest.mark.parametrize("data", [b"GGUF<html>sign in</html>", DATA + b"more"])
-def test_a_file_of_another_size_is_refused_before_it_is_fetched(store: ModelStore, data: bytes) -> None:
+def test_file_of_wrong_size_is_refused_before_the_download(store: ModelStore, data: bytes) -> None:
     steps: list[Progress] = []
     with Hub(data) as hub, pytest.raises(WrongHash, match="different file"):
         pull(store=store, report=steps.append, options=options(Url(hub.url)))
@@ -180,7 +180,7 @@ def test_a_file_of_another_size_is_refused_before_it_is_fetched(store: ModelStor
 
 
 @pytest.mark.slow
-def test_a_source_that_is_gone_is_reported_and_the_next_one_used(store: ModelStore, links: Path) -> None:
+def test_missing_source_is_reported_and_the_next_one_used(store: ModelStore, links: Path) -> None:
     steps: list[Progress] = []
     with Hub(DATA, status=404) as hub:
         installed = pull(store=store, report=steps.append, options=options(Url(hub.url), PARTS, links=links))
@@ -193,7 +193,7 @@ def test_a_source_that_is_gone_is_reported_and_the_next_one_used(store: ModelSto
     ]
 
 
-def test_a_busy_source_is_distinguished_from_one_that_is_gone(store: ModelStore) -> None:
+def test_busy_source_is_distinguished_from_a_missing_one(store: ModelStore) -> None:
     with Hub(DATA, status=503) as hub, pytest.raises(SourceUnreachable, match="503"):
         pull(store=store, options=options(Url(hub.url)))
     with Hub(DATA, status=410) as hub, pytest.raises(SourceGone, match="410"):
@@ -251,7 +251,7 @@ def test_too_little_space_is_refused_before_the_download(store: ModelStore) -> N
     assert left_behind(store) == []
 
 
-def test_a_disk_that_fills_up_during_the_download_leaves_nothing(store: ModelStore) -> None:
+def test_full_disk_during_the_download_leaves_no_file(store: ModelStore) -> None:
     def full(progress: Progress) -> None:
         if progress.stage == "download":
             raise OSError(errno.ENOSPC, "No space left on device")
@@ -261,14 +261,14 @@ def test_a_disk_that_fills_up_during_the_download_leaves_nothing(store: ModelSto
     assert left_behind(store) == []
 
 
-def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+def test_unwritable_folder_is_named_in_the_error(tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("a file where a folder should be")
     with pytest.raises(PullError, match=r"taken.* cannot be written") as caught:
         pull(store=ModelStore(tmp_path / "taken" / "models"), options=options(DEAD))
     assert "GOALWRIGHT_MODELS_DIR" in caught.value.hint
 
 
-def test_a_file_of_your_own_is_installed_under_its_name(store: ModelStore, tmp_path: Path) -> None:
+def test_own_file_is_installed_under_its_name(store: ModelStore, tmp_path: Path) -> None:
     own = tmp_path / "My Model.Q4.gguf"
     own.write_bytes(b"GGUF mine")
     installed = pull(store=store, origin=str(own), options=options(DEAD))
@@ -286,7 +286,7 @@ def test_a_url_of_your_own_is_installed_under_the_given_name(store: ModelStore) 
     assert [found.record.name for found in store.installed()] == ["mine"]
 
 
-def test_a_copy_of_a_listed_model_must_have_its_hash(store: ModelStore, tmp_path: Path) -> None:
+def test_copy_of_a_listed_model_must_match_its_hash(store: ModelStore, tmp_path: Path) -> None:
     copy = tmp_path / "copy.gguf"
     copy.write_bytes(DATA[:-1] + b"?")
     with pytest.raises(WrongHash, match="is not tiny"):
@@ -304,7 +304,7 @@ def test_a_file_that_is_not_gguf_is_refused(store: ModelStore, tmp_path: Path) -
     assert left_behind(store) == []
 
 
-def test_an_unknown_name_is_answered_with_the_known_ones(store: ModelStore) -> None:
+def test_unknown_name_is_an_error_with_the_known_names(store: ModelStore) -> None:
     with pytest.raises(InputError, match="the catalogue has: tiny") as caught:
         pull("tinny", store=store, options=options(DEAD))
     assert "Did you mean tiny?" in caught.value.hint
@@ -355,7 +355,7 @@ def test_the_program_that_runs_models_goes_with_the_last_one(store: ModelStore) 
     assert not program.parent.parent.exists()
 
 
-def test_a_file_that_does_not_match_its_record_is_not_installed(store: ModelStore) -> None:
+def test_file_that_does_not_match_its_record_is_not_installed(store: ModelStore) -> None:
     with Hub(DATA) as hub:
         path = pull(store=store, options=options(Url(hub.url))).path
     path.write_bytes(DATA[:-5])

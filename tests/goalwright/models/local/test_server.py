@@ -48,7 +48,7 @@ def test_importing_the_module_does_not_load_the_native_library() -> None:
 
 
 @needs_local
-def test_a_file_that_is_not_a_model_is_refused_with_a_remedy(tmp_path: Path) -> None:
+def test_invalid_model_file_is_refused_with_a_hint(tmp_path: Path) -> None:
     broken = tmp_path / "broken.gguf"
     broken.write_bytes(b"GGUF" + bytes(100))
     with Server(Load(broken)) as server:
@@ -59,7 +59,7 @@ def test_a_file_that_is_not_a_model_is_refused_with_a_remedy(tmp_path: Path) -> 
 
 
 @needs_local
-async def test_a_load_that_nobody_waits_for_is_stopped_at_once_and_leaves_nothing(tmp_path: Path) -> None:
+async def test_abandoned_load_is_stopped_at_once(tmp_path: Path) -> None:
     endless = tmp_path / "endless.gguf"
     os.mkfifo(endless)  # opening it blocks until someone writes, which nobody does
     before = children()
@@ -107,7 +107,7 @@ def test_a_process_that_dies_while_loading_is_reported(tmp_path: Path) -> None:
 
 
 @needs_local
-def test_a_server_that_is_not_ready_is_asked_again_without_being_restarted() -> None:
+def test_loading_server_is_retried_without_a_restart() -> None:
     tries: list[str] = []
 
     class Hesitant(BaseHTTPRequestHandler):
@@ -140,7 +140,7 @@ def test_a_server_that_is_not_ready_is_asked_again_without_being_restarted() -> 
         http.server_close()
 
 
-def test_a_server_that_is_gone_is_a_transient_failure() -> None:
+def test_dead_server_is_a_transient_failure() -> None:
     with pytest.raises(Unreachable, match="the embedded model does not answer"):
         count_tokens(Endpoint("http://127.0.0.1:9/v1", "key", "alias", 100), [{"role": "user", "content": "x"}])
 

@@ -14,7 +14,7 @@ async def turn_of(slots: Slots, fixed: str) -> Turn:
         return turn
 
 
-async def test_a_call_gets_the_slot_that_has_read_its_fixed_part() -> None:
+async def test_call_gets_the_slot_that_cached_its_fixed_part() -> None:
     slots = Slots(2)
     assert await turn_of(slots, "planner") == Turn(0, is_read=False)
     assert await turn_of(slots, "skill") == Turn(1, is_read=False)
@@ -24,7 +24,7 @@ async def test_a_call_gets_the_slot_that_has_read_its_fixed_part() -> None:
     assert await turn_of(slots, "skill") == Turn(0, is_read=False), "the other took its place"
 
 
-async def test_a_fixed_part_is_read_by_one_call_at_a_time_and_others_are_not_held_up() -> None:
+async def test_fixed_part_is_evaluated_once_without_blocking_other_calls() -> None:
     slots = Slots(2)
     async with slots.reading("skill"):
         assert slots.reading("skill").locked()
@@ -47,7 +47,7 @@ async def test_no_more_calls_than_slots_are_sent_at_once() -> None:
     assert peak == 2
 
 
-async def test_a_call_that_failed_leaves_its_slot_unread() -> None:
+async def test_failed_call_clears_the_cache_of_its_slot() -> None:
     slots = Slots(1)
     with pytest.raises(ValueError, match="broken"):
         async with slots.turn("skill"):

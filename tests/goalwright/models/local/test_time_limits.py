@@ -19,7 +19,7 @@ FAST = Speed(prompt=0.002, answer=0.02)
 LONG = CallSize(prompt=5000, answer=500)
 
 
-def test_the_longest_prompt_has_the_time_that_it_needs_on_a_slow_machine() -> None:
+def test_longest_prompt_gets_enough_time_on_a_slow_machine() -> None:
     limit = LocalLimits().for_call(LONG, "task", SLOW, at_once=2)
     assert limit >= 2 * SLOW.seconds(5000, 500) > SHORTEST
 
@@ -33,7 +33,7 @@ def test_without_a_measurement_a_call_has_fifteen_minutes() -> None:
     assert LocalLimits(call_timeout=5).for_call(LONG, "task", None, at_once=2) == 5
 
 
-def test_a_call_that_cannot_end_in_time_is_refused_with_what_to_do_and_never_retried() -> None:
+def test_too_slow_call_is_refused_with_a_hint_and_not_retried() -> None:
     with pytest.raises(TooSlow) as caught:
         LocalLimits(call_timeout=300).for_call(LONG, "decomposer", SLOW, at_once=2)
     message = caught.value.message
@@ -44,24 +44,24 @@ def test_a_call_that_cannot_end_in_time_is_refused_with_what_to_do_and_never_ret
     assert caught.value.exit_status == 5
 
 
-def test_the_shortest_limit_is_the_one_that_is_named() -> None:
+def test_shortest_limit_is_named() -> None:
     limits = LocalLimits(call_timeout=600, task_timeout=300, timeout=60)
     with pytest.raises(TooSlow, match="and timeout is 60 s"):
         limits.for_call(LONG, "task", SLOW, at_once=2)
 
 
-def test_the_limit_of_tasks_is_none_of_the_planners() -> None:
+def test_task_timeout_does_not_apply_to_the_planner() -> None:
     assert LocalLimits(task_timeout=60).for_call(LONG, "decomposer", SLOW, at_once=1) > 60
 
 
-def test_a_call_that_may_end_in_time_is_made() -> None:
+def test_call_that_may_finish_in_time_is_made() -> None:
     """Its answer may be short, and what its prompt has in common with earlier ones is not read again."""
     limits = LocalLimits(call_timeout=300)
     assert limits.for_call(CallSize(2000, 500), "task", SLOW, at_once=2) == 300
     assert limits.for_call(CallSize(5000, 500, cached=3500), "task", SLOW, at_once=2) == 300
 
 
-def test_the_beginning_of_an_earlier_prompt_counts_as_read() -> None:
+def test_common_prefix_of_an_earlier_prompt_counts_as_cached() -> None:
     prompts = RecentPrompts()
     assert prompts.cached("the same beginning, another end", 10) == 0
     prompts.texts.extend(["nothing alike", "the same beginning"])
@@ -72,7 +72,7 @@ def test_the_beginning_of_an_earlier_prompt_counts_as_read() -> None:
 @pytest.mark.parametrize(
     "kept", ["", "{", "[]", '{"prompt": 1}', '{"prompt": -1, "answer": 1}', '{"prompt": NaN, "answer": 1}']
 )
-def test_a_kept_speed_that_makes_no_sense_is_measured_again(tmp_path: Path, kept: str) -> None:
+def test_implausible_cached_speed_is_measured_again(tmp_path: Path, kept: str) -> None:
     store = SpeedStore(tmp_path)
     store.keep("model", FAST)
     assert store.find("model") == FAST
@@ -82,13 +82,13 @@ def test_a_kept_speed_that_makes_no_sense_is_measured_again(tmp_path: Path, kept
     assert store.find("model") is None
 
 
-def test_a_cache_that_cannot_be_written_only_means_another_measurement(tmp_path: Path) -> None:
+def test_unwritable_cache_leads_to_a_new_measurement(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     store = SpeedStore(tmp_path / "file" / "folder")
     store.keep("model", FAST)
     assert store.find("model") is None
 
 
-def test_a_speed_is_said_in_tokens_a_second() -> None:
+def test_speed_is_shown_in_tokens_per_second() -> None:
     assert str(SLOW) == "7.1 tokens of a prompt and 5.9 tokens of an answer a second"
     assert str(FAST) == "500 tokens of a prompt and 50 tokens of an answer a second"

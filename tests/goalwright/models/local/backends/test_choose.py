@@ -29,7 +29,7 @@ def install(root: Path) -> Path:
     return program
 
 
-def test_a_fetched_program_runs_where_the_processor_has_its_instructions(tmp_path: Path) -> None:
+def test_program_runs_if_the_processor_has_its_instructions(tmp_path: Path) -> None:
     program = install(tmp_path)
     chosen = decide("", ENTRIES, ARM, tmp_path, LIBRARY)
     assert chosen.backend.program == program
@@ -38,7 +38,7 @@ def test_a_fetched_program_runs_where_the_processor_has_its_instructions(tmp_pat
     assert not chosen.slow
 
 
-def test_before_it_is_fetched_the_library_runs_and_the_command_that_fetches_it_is_named(tmp_path: Path) -> None:
+def test_library_runs_until_the_program_is_fetched(tmp_path: Path) -> None:
     chosen = decide("", ENTRIES, ARM, tmp_path, LIBRARY)
     assert chosen.backend == LIBRARY
     assert "`goalwright models pull`" in chosen.faster
@@ -55,7 +55,7 @@ def test_before_it_is_fetched_the_library_runs_and_the_command_that_fetches_it_i
         (replace(ARM, glibc=()), "glibc 2.34 or newer, and this system has another"),
     ],
 )
-def test_a_machine_without_what_it_needs_keeps_the_library(tmp_path: Path, machine: Platform, said: str) -> None:
+def test_machine_without_required_instructions_uses_the_library(tmp_path: Path, machine: Platform, said: str) -> None:
     install(tmp_path)
     chosen = decide("", ENTRIES, machine, tmp_path, LIBRARY)
     assert (chosen.backend, chosen.entry) == (LIBRARY, None)
@@ -64,14 +64,12 @@ def test_a_machine_without_what_it_needs_keeps_the_library(tmp_path: Path, machi
 
 
 @pytest.mark.parametrize(("system", "architecture"), [("linux", "x86_64"), ("darwin", "arm64"), ("win32", "amd64")])
-def test_a_platform_without_a_program_has_the_library_and_nothing_to_fetch(
-    tmp_path: Path, system: str, architecture: str
-) -> None:
+def test_platform_without_a_program_uses_the_library(tmp_path: Path, system: str, architecture: str) -> None:
     chosen = decide("", ENTRIES, Platform(system, architecture), tmp_path, LIBRARY)
     assert (chosen.backend, chosen.faster, chosen.entry) == (LIBRARY, "", None)
 
 
-def test_one_line_of_the_catalogue_switches_back(tmp_path: Path) -> None:
+def test_empty_catalogue_selects_the_library(tmp_path: Path) -> None:
     install(tmp_path)
     assert decide("", catalogue.parse("backends: []"), ARM, tmp_path, LIBRARY).backend == LIBRARY
 
@@ -84,7 +82,7 @@ def test_a_user_can_choose_and_an_unknown_backend_is_named(tmp_path: Path) -> No
         decide("vulkan", ENTRIES, ARM, tmp_path, LIBRARY)
 
 
-def test_without_the_library_a_fetched_program_still_runs_and_without_both_the_remedy_is_said(tmp_path: Path) -> None:
+def test_program_runs_without_the_library(tmp_path: Path) -> None:
     with pytest.raises(SetupError, match=r"xllamacpp, which is not installed") as caught:
         decide("", ENTRIES, ARM, tmp_path, None)
     assert "pip install 'goalwright[local]'" in caught.value.hint
@@ -100,13 +98,13 @@ def test_every_part_is_pinned_by_version_and_hash_and_has_a_publisher_and_a_lice
         assert part.licence
 
 
-def test_what_not_all_cores_have_does_not_count() -> None:
+def test_only_instructions_of_all_cores_count() -> None:
     text = "processor : 0\nFeatures\t: asimd asimddp\nCPU part\t: 0xd0c\nprocessor : 1\nFeatures\t: asimd\n"
     machine = parse(text, "linux", "aarch64", (2, 36))
     assert machine.instructions == {"asimd"}
     assert machine.cpu == "0xd0c"
 
 
-def test_this_machine_has_a_core_to_compute_on() -> None:
+def test_this_machine_has_a_free_core() -> None:
     assert this_machine().system
     assert free_cores(0.01) >= 1

@@ -58,7 +58,7 @@ def options(folder: Path, hub: Hub) -> FetchOptions:
     return FetchOptions(("--no-index", "--find-links", str(folder)), hub.url.removesuffix("/models/tiny.gguf"))
 
 
-def test_the_wanted_files_of_all_parts_lie_in_one_folder(tmp_path: Path) -> None:
+def test_files_of_all_parts_are_in_one_folder(tmp_path: Path) -> None:
     wanted = entry(tmp_path)
     root = tmp_path / "models"
     steps: list[Progress] = []
@@ -74,7 +74,7 @@ def test_the_wanted_files_of_all_parts_lie_in_one_folder(tmp_path: Path) -> None
     assert install(wanted, root) == installed
 
 
-def test_a_part_with_another_hash_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
+def test_part_with_wrong_hash_is_refused(tmp_path: Path) -> None:
     wanted = entry(tmp_path)
     root = tmp_path / "models"
     other = tarball({"package/bins/libkernel-1.so": b"planted"})
@@ -92,14 +92,12 @@ def test_a_program_that_does_not_start_here_is_not_installed(tmp_path: Path) -> 
     assert wanted.installed(tmp_path / "models") is None
 
 
-def test_a_part_that_is_gone_is_said(tmp_path: Path) -> None:
+def test_missing_part_is_reported(tmp_path: Path) -> None:
     with Hub(KERNELS, status=404) as hub, pytest.raises(SourceGone):
         install(entry(tmp_path), tmp_path / "models", options=options(tmp_path, hub))
 
 
-def test_a_failure_to_fetch_is_a_note_because_models_run_without_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failure_to_fetch_a_backend_is_only_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = entry(tmp_path)
     monkeypatch.setattr("goalwright.models.local.backends.install.fetchable", lambda: wanted)
     steps: list[Progress] = []
