@@ -1,4 +1,4 @@
-"""Budgets: what a call may take is set aside before it leaves, and no provider can talk the total down."""
+"""Budgets reserve the cost of a call before it is sent, and no reported usage can lower the total."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ASKED = Request((Message("user", "How are you? " * 20),))
 
 @dataclass
 class Provider:
-    """A model whose answers are as long as they may be, or as `wanted`; `heeds` says whether it keeps to a limit."""
+    """A model whose answers have `wanted` tokens; `heeds` is false if it ignores `max_tokens`."""
 
     wanted: int = 10**6
     heeds: bool = True
@@ -53,7 +53,7 @@ class Provider:
 
 
 async def spend(provider: Provider, calls: int, **limits: Any) -> tuple[Budget, list[Exception], Recorder]:
-    """Make so many calls at once."""
+    """Make this many concurrent calls."""
     record = Recorder()
     budget = Budget(**limits, price_of=lambda _: provider.price, assumes=True)
     model = BudgetedModel(provider, budget, record)

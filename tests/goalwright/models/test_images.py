@@ -1,4 +1,4 @@
-"""Images on their way to a provider: through a call process as they are, and in words where the user says so."""
+"""Images in requests to a call process, and descriptions if `vision` is off."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a model can be called, found out without calling it."""
+"""Checks whether a model can be called, without calling it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Litellm:
-    """A litellm that knows a few providers, with no keys set."""
+    """A litellm with a few providers and no keys."""
 
     def get_llm_provider(self, name: str) -> tuple[str, str]:
         provider, slash, model = name.partition("/")

@@ -1,4 +1,4 @@
-"""What wraps a call: retries, fallbacks, budgets, and remembering what a model supports."""
+"""The layers of a call: retries, fallbacks, budgets and remembered capabilities."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which folder is the workspace of a command that was started in a subfolder."""
+"""The workspace of a command that was started in a subfolder."""
 
 from __future__ import annotations
 

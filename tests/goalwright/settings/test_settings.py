@@ -1,4 +1,4 @@
-"""Settings: precedence, types, and every fault at once."""
+"""The precedence and types of settings, and their faults."""
 
 from __future__ import annotations
 

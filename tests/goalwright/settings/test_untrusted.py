@@ -1,4 +1,4 @@
-"""What the goalwright.toml of a workspace may do before the user trusts it."""
+"""What the goalwright.toml of an untrusted workspace may do."""
 
 from __future__ import annotations
 

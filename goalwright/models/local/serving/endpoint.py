@@ -1,21 +1,29 @@
-"""The address of a local model's server, and requests to it."""
+"""The address of a local model's server, and requests to it: counting tokens, measuring its speed."""
 
 from __future__ import annotations
 
+import os
+import random
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import httpx
 
+from goalwright.models.local.serving.speed import Speed, is_usable
 from goalwright.models.local.serving.time_limits import RecentPrompts
 from goalwright_planner.errors import Unreachable
 from goalwright_skills import certificates
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
-    from goalwright.models.local.serving.speed import Speed
+# The measured call: enough for a result, and done in a few seconds on a slow machine.
+_PROMPT, _ANSWER = 24, 5
+_SECONDS = 300.0
+# Tokens that every vocabulary has.
+_VOCABULARY = range(300, 3000)
+_STAT_BYTES = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,3 +70,41 @@ def call(
             return response.json()
     except httpx.HTTPError as error:  # the process may have been killed; a retry starts another
         raise Unreachable(f"the embedded model does not answer: {error}") from error
+
+
+def measure(address: str, key: str, pid: int, threads: int) -> Speed | None:
+    """Measure the speed by one short call; None if the server reports no timings.
+
+    Uses CPU time if the system reports it, since other processes may use the machine at the same time.
+    """
+    before = cpu_seconds(pid)
+    try:
+        timings = call(address, key, "POST", "/completion", _body(), _SECONDS)["timings"]
+        prompt, answer = float(timings["prompt_ms"]) / 1000, float(timings["predicted_ms"]) / 1000
+        counts = int(timings["prompt_n"]), int(timings["predicted_n"])
+    except (Unreachable, KeyError, TypeError, ValueError):
+        return None
+    after = cpu_seconds(pid)
+    elapsed = prompt + answer
+    if not (elapsed > 0 and all(counts)):
+        return None
+    share = 1.0
+    if before is not None and after is not None and after > before:
+        share = min(1.0, (after - before) / threads / elapsed)
+    speed = Speed(share * prompt / counts[0], share * answer / counts[1])
+    return speed if is_usable(speed) else None
+
+
+def _body() -> dict[str, Any]:
+    tokens = random.Random(0).choices(_VOCABULARY, k=_PROMPT)  # noqa: S311 - no secret
+    return {"prompt": tokens, "n_predict": _ANSWER, "ignore_eos": True, "cache_prompt": False, "temperature": 0}
+
+
+def cpu_seconds(pid: int) -> float | None:
+    """The CPU seconds of a process and all its threads; None if the system has no /proc."""
+    try:
+        with Path(f"/proc/{pid}/stat").open(encoding="utf-8", errors="replace") as file:
+            fields = file.read(_STAT_BYTES).rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError, IndexError):
+        return None

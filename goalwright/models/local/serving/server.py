@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, Any
 from goalwright.models.local.backends.backend import BATCH, OPENMP, PROMPT_CACHE, Serving, command, environment, library
 from goalwright.models.local.backends.choose import MISSING, REMEDY, BackendChoice, choose, gave_way
 from goalwright.models.local.backends.machine import cores, free_cores, this_machine
-from goalwright.models.local.serving.endpoint import Endpoint, call
+from goalwright.models.local.serving.endpoint import Endpoint, call, measure
 from goalwright.models.local.serving.server_output import ServerOutput
-from goalwright.models.local.serving.speed import SpeedStore, measure
+from goalwright.models.local.serving.speed import SpeedStore
 from goalwright.models.local.store import made_states_of
 from goalwright_skills.errors import SetupError
 

@@ -1,4 +1,4 @@
-"""What goalwright and a call process say to each other."""
+"""The messages between goalwright and a call process."""
 
 from __future__ import annotations
 

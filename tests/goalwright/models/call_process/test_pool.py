@@ -1,4 +1,4 @@
-"""Calls made by a batch's private workers: answers and errors reach the right caller, and nothing outlives goalwright."""
+"""Calls made by a batch's private workers: answers and errors reach their callers, and no worker outlives goalwright."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The shared call process: one for a user and an installation, without keys, and never in the way."""
+"""The shared call process: one per user and installation, without keys, and optional for a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs that end, and what becomes of the connections of those that go on."""
+"""The end of a run closes its connections, but not those of other runs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Slow:
-    """Answers `slow` once it is told to, anything else at once."""
+    """Answers `slow` when it is released, anything else at once."""
 
     def __init__(self) -> None:
         self.asked, self.goes_on = threading.Event(), threading.Event()
@@ -36,7 +36,7 @@ async def ask(server: OpenAIServer, text: str) -> Reply:
 
 
 async def ends(server: OpenAIServer) -> None:
-    """What a run does: it makes calls, and closes its connections."""
+    """Make calls and close the connections, as a run does."""
     await ask(server, "quick")
     await lifecycle.close()
 

@@ -1,4 +1,4 @@
-"""The tokens of a text without a tokenizer: too many rather than too few."""
+"""Estimated tokens are rather too many than too few."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ TEXTS = {
 
 @pytest.fixture(scope="module")
 def counters() -> dict[str, Callable[[str], int]]:
-    """The tokenizers that litellm brings along: two of OpenAI's and one of Anthropic's."""
+    """The tokenizers in litellm's package: two of OpenAI and one of Anthropic."""
     import tiktoken
     from tokenizers import Tokenizer
 

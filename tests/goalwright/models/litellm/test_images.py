@@ -1,4 +1,4 @@
-"""What a server gets of images: content parts for a model that can see, words for one that cannot."""
+"""Images in requests: content parts for models that accept images, descriptions for others."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ IMAGES = read(RED, "red.png"), read(PHOTO, "photo.jpg")
 
 @pytest.fixture(autouse=True)
 async def hung_up() -> AsyncIterator[None]:
-    """Leave no connection open to a server that is gone."""
+    """Close connections to stopped servers."""
     yield
     await lifecycle.close()
 

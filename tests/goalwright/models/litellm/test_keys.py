@@ -1,4 +1,4 @@
-"""Keys and providers that are known without litellm are those that litellm knows."""
+"""The list of keys and providers agrees with litellm's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Providers that send too much: the call fails soon, and nothing else waits meanwhile."""
+"""Responses that are too large: the call fails soon and blocks nothing else."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ STREAMED = Request((Message("user", "x"),), on_text=lambda _: None)
 
 @pytest.fixture(scope="module", autouse=True)
 def little_to_collect() -> Iterator[None]:
-    """Leave litellm itself out of collections: each would take half a second."""
+    """Exclude litellm from garbage collection, which would take half a second each time."""
     lifecycle.load()
     gc.freeze()
     yield
@@ -53,14 +53,14 @@ def little_to_collect() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def collected() -> Iterator[None]:
-    """Collect what a test leaves behind within that test."""
+    """Collect a test's garbage within that test."""
     yield
     gc.collect()
 
 
 @contextmanager
 def answering(send: Callable[[socket.socket], None]) -> Iterator[str]:
-    """A server in a thread of its own, which answers every request in the same way."""
+    """A server in its own thread that answers every request in the same way."""
     server = socket.create_server(("127.0.0.1", 0))
 
     def serve() -> None:
@@ -172,7 +172,7 @@ def no_events(client: socket.socket) -> None:
 
 
 async def longest_gap(model: LitellmModel, request: Request) -> tuple[Exception | None, float, float]:
-    """How a call ended, and the CPU seconds of the loop's thread: in all, and at most without letting others run.
+    """The error of a call, and the CPU seconds of the loop's thread: in total, and the longest time that it blocked.
 
     CPU time, not the clock: the machine may be busy.
     """

@@ -1,4 +1,4 @@
-"""litellm is imported once; an import that broke off is started over."""
+"""litellm is imported once; a failed import can be repeated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What models charge, as litellm's list has it, with litellm loaded and without."""
+"""Prices from litellm's list, with and without litellm loaded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Slow servers: a call ends when its time is up, even while data trickles in."""
+"""Slow servers: a call times out even while data trickles in."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: %s\r\ntransfer-encoding: chunked\r\n\r
 
 @asynccontextmanager
 async def dripping(kind: bytes, drop: bytes) -> AsyncIterator[str]:
-    """A server that sends one small piece after the other, forever."""
+    """A server that sends small pieces without end."""
     dripped: list[asyncio.Event] = []
 
     async def drip(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -1,4 +1,4 @@
-"""Keys that `goalwright keys` keeps: in a keyring or a file, behind the environment, and for no one else to read."""
+"""Keys stored by `goalwright keys`: in a keyring or a private file; the environment overrides them."""
 
 from __future__ import annotations
 

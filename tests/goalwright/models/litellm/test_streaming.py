@@ -25,7 +25,7 @@ def chunk(content: str | None) -> Any:
 
 
 class Stream:
-    """Chunks, and the finish reason, if the provider sent one."""
+    """A stream of chunks with an optional finish reason."""
 
     def __init__(self, pieces: Sequence[str | None], finish: str | None) -> None:
         self.pieces = pieces

@@ -1,4 +1,4 @@
-"""What a call took is known whatever the provider says of it: what it leaves out is an estimate."""
+"""The usage of every call is known; values that the provider does not report are estimated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A program that speaks llama-server's protocol as far as goalwright needs it, in a real process."""
+"""A program with the part of llama-server's protocol that goalwright uses, in a real process."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ LIES = 'print("listening on http://127.0.0.1:9"); log("I srv  init: listening on
 
 
 def write(folder: Path, start: str = "", *, version_status: int = 0) -> Path:
-    """The program, which does `start` before it listens."""
+    """Write the program, which executes `start` before it listens."""
     folder.mkdir(parents=True, exist_ok=True)
     program = folder / "llama-server"
     python = os.path.realpath(sys.executable)

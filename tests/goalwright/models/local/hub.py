@@ -1,4 +1,4 @@
-"""A model hub on loopback that can misbehave: gone, busy, or dropping connections."""
+"""A model hub on loopback that can be missing, busy, or drop connections."""
 
 from __future__ import annotations
 

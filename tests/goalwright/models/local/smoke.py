@@ -1,4 +1,4 @@
-"""A real model from end to end: pulled, verified, served, called, and stopped."""
+"""A real model end to end: pulled, verified, served, called and stopped."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ async def work(workspace: Path) -> None:
 
 
 def main(workspace: Path) -> None:
-    """Everything once; prints the backend, and `clean` if nothing is left behind."""
+    """Run everything once; print the backend, and `clean` if no process is left."""
     model = pull(MODEL, store=ModelStore(models_dir()))
     assert hash_of(model.path) == model.record.sha256
     install_faster(models_dir())

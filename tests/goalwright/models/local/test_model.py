@@ -1,4 +1,4 @@
-"""The embedded model behind the planner's port."""
+"""The embedded model."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ REQUEST = Request((Message("user", "hi"),))
 
 
 class Loopback(BaseHTTPRequestHandler):
-    """Counts tokens, and leaves everything else to `answer`."""
+    """Counts tokens, and passes other requests to `answer`."""
 
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers["content-length"]))

@@ -1,4 +1,4 @@
-"""A server whose backend is a program: a stand-in for llama-server, started as the real one is."""
+"""A server whose backend is a program: a stand-in for llama-server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model has read of a prompt's fixed part is kept in a file, and taken up by other processes."""
+"""The state after a prompt's fixed part is saved in a file and restored by other processes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SKILL = Message("system", "Follow each of these rules. " * 30)
 
 
 class LlamaServer(ThreadingHTTPServer):
-    """Takes the calls of llama.cpp's server that keep and restore slots; `refuses` are those that fail."""
+    """A server with llama.cpp's calls that save and restore slots; calls in `refuses` fail."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(("127.0.0.1", 0), Calls)

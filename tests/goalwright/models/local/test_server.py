@@ -170,7 +170,7 @@ async def until(happened: Callable[[], bool]) -> None:
     "backend", ["xllamacpp", pytest.param("llama-server", marks=pytest.mark.needs("arm dot product"))]
 )
 def test_a_real_model_is_pulled_plans_answers_and_ends_cleanly(tmp_path: Path, backend: str, nursery: Nursery) -> None:
-    """Run in a separate process, so that anything left behind is visible from outside."""
+    """Run in a separate process, so that leftover processes and files are visible."""
     done = nursery.run_python([str(SCRIPT), str(tmp_path)], {**os.environ, "GOALWRIGHT_LOCAL_BACKEND": backend})
     assert done.err == ""
     assert done.status == 0

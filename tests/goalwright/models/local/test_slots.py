@@ -1,4 +1,4 @@
-"""Which slot of the server a call gets."""
+"""The assignment of calls to the server's slots."""
 
 from __future__ import annotations
 

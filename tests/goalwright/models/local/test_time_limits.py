@@ -1,4 +1,4 @@
-"""How long a call to a local model may take, by the speed of the machine."""
+"""Time limits of calls to a local model, from the speed of the machine."""
 
 from __future__ import annotations
 

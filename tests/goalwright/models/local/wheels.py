@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def build(folder: Path, project: str, version: str, members: Mapping[str, bytes]) -> Path:
-    """A wheel of that project with those files in its package; nothing in it can be imported."""
+    """Build a wheel of a project with these files in its package; it cannot be imported."""
     package = project.replace("-", "_")
     info = f"{package}-{version}.dist-info"
     wheel = folder / f"{package}-{version}-py3-none-any.whl"

