@@ -3,7 +3,6 @@
     <<review.output.severity>> == "high" and (<<files.count>> > 0 or not <<notes.output>> is empty)
 
 The language is small, is parsed here and is never evaluated as code: no calls, no patterns, at most 500 characters.
-Faults go into the prompt that asks a model again: changing their text breaks strict replay of recorded runs.
 """
 
 from __future__ import annotations
