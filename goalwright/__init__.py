@@ -30,7 +30,7 @@ _MODULES = {
     "goalwright.runs.conversations.conversation": "Conversation TakenBack",
     "goalwright.runs.conversations.stored_turns": "StoredTurn",
     "goalwright_executor.stores.row": "ConversationSummary",
-    "goalwright.runs.steps.reviewing": "Review",
+    "goalwright.runs.callbacks": "Review",
     "goalwright_executor.history.result": "Result TaskReport",
     "goalwright_executor.results.kept_files": "Artifact",
     "goalwright.settings.settings": "InvalidSettings Settings",

@@ -17,6 +17,7 @@ from goalwright.evaluation.scoring import Score as Score
 from goalwright.evaluation.statistics import Comparison as Comparison
 from goalwright.evaluation.statistics import Interval as Interval
 from goalwright.evaluation.variant import Variant as Variant
+from goalwright.runs.callbacks import Review as Review
 from goalwright.runs.conversations.conversation import Conversation as Conversation
 from goalwright.runs.conversations.conversation import TakenBack as TakenBack
 from goalwright.runs.conversations.stored_turns import StoredTurn as StoredTurn
@@ -30,7 +31,6 @@ from goalwright.runs.run_goal import run_goal as run_goal
 from goalwright.runs.run_goal import run_goal_sync as run_goal_sync
 from goalwright.runs.run_goal import run_recipe as run_recipe
 from goalwright.runs.runtime import Goalwright as Goalwright
-from goalwright.runs.steps.reviewing import Review as Review
 from goalwright.runs.stop import Stop as Stop
 from goalwright.runs.stored.requests import AnsweredAlready as AnsweredAlready
 from goalwright.runs.stored.requests import UnknownRequest as UnknownRequest

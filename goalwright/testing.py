@@ -154,7 +154,7 @@ class Recorded:
         )
 
     def reply(self, request: Request, name: str) -> Reply:
-        """The recorded reply to a request; raises Unrecorded if there is none, and ModelError if the call failed then.
+        """Return the recorded reply to a request; raises Unrecorded if there is none, ModelError if the call failed.
 
         A request repeated more often than it was recorded gets the last recorded reply again.
         """
@@ -169,17 +169,17 @@ class Recorded:
         raise self._missing(request)
 
     async def _answer(self, request: ApprovalRequest) -> Answer | None:
-        """What a person said then; the run waits if nobody had answered."""
+        """Return the recorded answer to a request; None if there was none."""
         for history in self.histories:
             if (given := history.ledger.approvals.answers.get(request.id)) is not None:
                 return Answer(given.decision, given.note, given.arguments, given.text, given.by)
         return None
 
     def _missing(self, request: Request) -> Unrecorded:
-        whose = f"task {request.task!r}" if request.task else f"the {request.role}"
+        source = f"task {request.task!r}" if request.task else f"the {request.role}"
         calls = [call for history in self.histories for call in history.calls.started]
         near = [call for call in calls if (call.role, call.task) == (request.role, request.task)]
-        message = f"no reply is recorded for a request of {whose}"
+        message = f"no reply is recorded for a request of {source}"
         if near:
             message += f"; the nearest recorded request differs: {of_messages(near[0], request, self.memo.capture)}"
         else:
@@ -202,7 +202,7 @@ _REPORTED = pytest.StashKey[bool]()
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> None:
-    """Remember that a test failed because of a missing reply, so that its fixture does not report it again."""
+    """Note that a test failed because of a missing reply, so that its fixture does not report it again."""
     if call.excinfo is not None and call.excinfo.errisinstance(Unrecorded):
         item.stash[_REPORTED] = True
 

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from goalwright_planner.events import Event, PlanChanged, PlanMade, type_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from goalwright.runs.steps.reviewing import Review
     from goalwright_executor.history.run_history import RunHistory
     from goalwright_planner.approvals import Approve
     from goalwright_planner.events import Record
+    from goalwright_planner.plan.plan import Plan
+
+
+# Receives a plan before it runs; returns the plan to run, or None to stop.
+Review = Callable[["Plan"], Awaitable["Plan | None"]]
 
 
 @dataclass(frozen=True, slots=True)

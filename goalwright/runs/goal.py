@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from goalwright_planner.events import ConversationTurn, EarlierRun, RecipeUse
     from goalwright_planner.plan.plan import Plan
 
-# The goal of a plan file that names none. Part of the prompts, and so of every recorded run: do not change it.
+# The goal of a plan file that has none.
 NO_GOAL = "Carry out this plan."
 
 
 @dataclass(frozen=True, slots=True)
 class BatchPlace:
-    """Where a goal stands in a batch: the batch's id, the goal's own id there, and how many goals there are."""
+    """The position of a goal in a batch: the id of the batch, the goal's own id, and the number of goals."""
 
     batch: str
     goal: str
@@ -38,10 +38,10 @@ class BatchPlace:
 class Goal:
     """A goal: its text, skills that must be used, files, a ready plan, and answers to questions.
 
-    `repairs` says how the plan differs from the file that it was read from, `place` in which batch the goal stands.
-    `schema` is the form that the answer must have: a JSON Schema or a pydantic model. `after` is what is taken over
-    from the run that it follows up, `conversation` what it sees of earlier turns. With `stream`, the events of its run
-    hold the answer as it is written; None: if someone is handed them. `recipe` is the one that the plan comes from.
+    `repairs` are the differences between the plan and its file. `place` is the position in a batch. `schema`, a JSON
+    Schema or a pydantic model, is the form of the answer. `after` has the results of the run that the goal follows up,
+    `conversation` the earlier turns that it sees, `recipe` the source of the plan. With `stream`, the run has events
+    with the text of the answer as it is written; None: if the caller receives events.
     """
 
     text: str
@@ -59,7 +59,7 @@ class Goal:
 
     @classmethod
     def of(cls, goal: Goal | str) -> Goal:
-        """A goal that is given as such, or as its text alone."""
+        """Return a goal as it is, or the goal with this text."""
         return goal if isinstance(goal, Goal) else cls(goal)
 
     @classmethod
@@ -75,7 +75,7 @@ class Goal:
         conversation: ConversationTurn | None = None,
         recipe: RecipeUse | None = None,
     ) -> Goal:
-        """A goal from a record: its files existed then, and may not now."""
+        """Return a recorded goal, whose files may no longer exist."""
         form = DataSchema(schema, recorded=True) if schema is not None else None
         seen = {"after": after, "conversation": conversation, "recipe": recipe}
         goal = cls(text, skills, (), plan, answers, stream=False, schema=form, **seen)  # type: ignore[arg-type]
@@ -84,16 +84,16 @@ class Goal:
 
     @property
     def data(self) -> DataSchema | None:
-        """What the answer must be."""
+        """The form of the answer."""
         return self.schema if isinstance(self.schema, DataSchema) else None
 
     def __post_init__(self) -> None:
         if self.schema is not None:
             object.__setattr__(self, "schema", DataSchema.of(self.schema))
         if not isinstance(self.text, str):
-            raise InputError(f"the goal is no text: {self.text!r}", hint="give a text, or a goalwright.Goal")
+            raise InputError(f"the goal is not a string: {self.text!r}", hint="give a string or a goalwright.Goal")
         for name in ("skills", "files", "answers"):
-            object.__setattr__(self, name, _several(getattr(self, name), name))
+            object.__setattr__(self, name, _tuple(getattr(self, name), name))
         object.__setattr__(self, "files", tuple(map(Path, self.files)))
         if not self.text.strip():
             raise InputError("the goal is empty", hint='give one: goalwright run "Write release notes for 1.2"')
@@ -102,25 +102,27 @@ class Goal:
         check_length(self.text)
         for path in self.files:
             if path.is_dir():
-                raise InputError(f"--file {path} is a folder", hint="name the files in it instead")
+                raise InputError(f"{path} is a folder", hint="name the files in it instead")
             if not path.exists():
-                raise InputError(f"--file {path}: no such file", hint="check the path")
+                raise InputError(f"{path}: no such file", hint="check the path")
             if not path.is_file():
-                what = f"--file {path} is not a regular file: tasks read it by name, as often as they need"
-                raise InputError(what, hint="save what it holds in a file, and name that")
+                raise InputError(
+                    f"{path} is not a regular file: tasks must be able to read it repeatedly",
+                    hint="save its content in a file, and name that file",
+                )
             if not os.access(path, os.R_OK):
-                raise InputError(f"--file {path} cannot be read: permission denied", hint="make it readable")
+                raise InputError(f"{path} cannot be read: permission denied", hint="make it readable")
 
 
-def _several(given: Any, name: str) -> tuple[Any, ...]:
-    """What a goal has several of; a text alone would be taken for its letters."""
-    if isinstance(given, str | bytes | os.PathLike):
-        raise InputError(f"{name}={given!r} is one, not several", hint=f"write {name}=[{given!r}]")
-    return tuple(given)
+def _tuple(values: Any, name: str) -> tuple[Any, ...]:
+    """Return a tuple; raises for a string, which would be iterated by character."""
+    if isinstance(values, str | bytes | os.PathLike):
+        raise InputError(f"{name}={values!r} must be a list", hint=f"write {name}=[{values!r}]")
+    return tuple(values)
 
 
 def _is_utf8(text: str) -> bool:
-    """Whether a text can be encoded: a shell's argument in another encoding holds lone surrogates."""
+    """Return whether a text can be encoded: a shell argument in another encoding has lone surrogates."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -129,14 +131,14 @@ def _is_utf8(text: str) -> bool:
 
 
 def without_secrets(goal: Goal, env: Mapping[str, str]) -> Goal:
-    """The goal with keys and passwords redacted: they must reach neither a model nor a record."""
+    """Redact keys and passwords in a goal: they must reach neither a model nor a record."""
     secrets = Secrets.of(env)
     text, answers = secrets.redact(goal.text), tuple(secrets.redact(answer) for answer in goal.answers)
     return goal if (text, answers) == (goal.text, goal.answers) else replace(goal, text=text, answers=answers)
 
 
 def with_named_files(goal: Goal, workspace: Path, settings: Settings) -> Goal:
-    """The goal, with the files of the workspace that it names, if a model does its tasks that cannot read any."""
+    """Add the workspace files that a goal names, if the model of its tasks has no tools to read them."""
     model = settings.model_for("task")
     if model is None or profile_of(model).tools:
         return goal

@@ -1,4 +1,4 @@
-"""How long a goal may be; apart from `goal`, which takes half a second to import."""
+"""The limit on the length of a goal; apart from `goal`, which takes half a second to import."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ LONGEST = 200_000
 
 
 def check_length(text: str) -> None:
-    """Raise if a goal has more characters than a goal may have."""
+    """Raise if a goal is too long."""
     if len(text) > LONGEST:
         raise too_long(len(text))
 
 
 def too_long(length: int) -> InputError:
-    """What is said of a goal with more characters than a goal may have."""
+    """Return the error for a goal that is too long."""
     what = f"the goal has {length:,} characters, more than {LONGEST:,}"
-    return InputError(what, hint="put the material in a file and pass it with --file")
+    return InputError(what, hint="put the material into a file and attach it")

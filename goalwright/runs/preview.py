@@ -1,4 +1,4 @@
-"""What a run would start with, without a call to a model."""
+"""The preview of a run: selected skills, prompt and estimate, without a call to a model."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What a run would start with; `prompt_tokens` is a rough estimate, `rule` how a plan is made without a model."""
+    """The beginning of a run; `prompt_tokens` is a rough estimate, `rule` the rule that makes a plan without a model."""
 
     selections: tuple[Selection, ...]
     messages: tuple[Message, ...]
@@ -31,7 +31,7 @@ class Preview:
     rule: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """The preview as `run --dry-run --json` prints it."""
+        """Return the preview as JSON."""
         return {
             "selected": [selection.to_dict() for selection in self.selections],
             "prompt": [{"role": message.role, "content": message.content} for message in self.messages],
@@ -40,14 +40,14 @@ class Preview:
 
 
 async def preview(context: RunContext) -> Preview:
-    """What a run would ask, without asking."""
+    """Return what a run would ask its model."""
     goal, selecting = context.goal, Selecting(context)
     catalogue = await selecting.catalogue(ask=False)
     await give_images(context)
     planning = Planning(context, catalogue)
     prompt: tuple[Message, ...] = ()
     rule = ""
-    if goal.plan is None:  # a plan of tools alone needs no model, and so no brief
+    if goal.plan is None:  # a plan of tools alone needs no model and no brief
         brief = planning.brief(goal.answers)
         ruled = await asyncio.to_thread(brief.by_rule)
         rule, prompt = (ruled.rule, ()) if ruled is not None else ("", messages(brief, context.prompts))
@@ -55,15 +55,15 @@ async def preview(context: RunContext) -> Preview:
     keywords = foreign.skills if foreign is not None else ""
     calls = expected_calls(goal.plan, rule, asks=selecting.asks, form=goal.data is not None, keywords=keywords)
     unmet = planning.unmet_needs(goal.plan) if goal.plan is not None else ()
-    asked = language_note(catalogue) if keywords else ""  # what a run asks its model instead of saying
+    asked = language_note(catalogue) if keywords else ""  # a run asks its model instead
     warnings = (*(warning for warning in catalogue.warnings if warning != asked), *unmet)
     return Preview(catalogue.selections, prompt, estimated_tokens(prompt), calls, warnings, rule)
 
 
 def expected_calls(plan: Plan | None, rule: str, *, asks: bool, form: bool = False, keywords: str = "") -> str:
-    """How many calls a goal takes: with a given plan, one made by a rule, or one that a model makes.
+    """Say how many calls a goal takes, with a given plan, a plan made by a rule, or a plan made by a model.
 
-    An answer of a `form` takes one too; `keywords` is the language into which a goal is translated first.
+    An answer with a schema (`form`) takes one call; `keywords` is the language into which a goal is translated first.
     """
     if plan is not None:
         calls_of = ((task.action_type != "tool") + task.asks + (task.check is not None) for task in plan.tasks)

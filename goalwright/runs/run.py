@@ -24,10 +24,9 @@ from goalwright.runs.run_context import RecordedRun, RunContext
 from goalwright.runs.steps.replanning import not_changed
 from goalwright.runs.stop import Stop
 from goalwright.runs.stored.claim import release
-from goalwright.runs.stored.kept_images import kept_image
 from goalwright.runs.stored.kept_results import JournalResults
 from goalwright.runs.stored.records import capture
-from goalwright.runs.stored.restoring import is_shown, kept_contents, restore_files, reused_files
+from goalwright.runs.stored.restoring import is_shown, kept_contents, kept_image, restore_files, reused_files
 from goalwright.settings.default_model import LOCAL_NOTICE, is_local
 from goalwright_executor.approvals.approvals import Approvals
 from goalwright_executor.approvals.policy import ApprovalPolicy

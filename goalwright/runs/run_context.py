@@ -1,4 +1,4 @@
-"""What the steps of one run share, and what of it comes from a record."""
+"""The state that the steps of one run share, and its recorded part."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RecordedRun:
-    """What a run takes from its record as given: nothing, if it is new.
+    """The recorded state that a resumed or replayed run uses; empty for a new run.
 
-    `tool_set` and `mcp` are the tools that it was offered, `files` what its tasks read, `outputs`
-    the results of earlier turns that they did, `fixed` the tasks that its
-    planner must keep. The steps in the `history` of a resumed run are not taken again. A replay takes all of them, and
-    makes the `changes` of its plan again; `growth` gives the limits that it came to, and `file_changed` hears of files
-    that differ today, as `image_changed` does of `images` that came with the goal. A run that `is_begun` takes no
-    others. `selections` are those of its sub-goals, by their ids.
+    `tool_set` and `mcp` are the tools that were offered. `files` and `outputs` are the files and the results of earlier
+    turns that tasks have read. `fixed` are the tasks that the planner must keep. `selections` are the selections of
+    sub-goals, by their ids. A resumed run skips the steps in its `history`.
+
+    A replay repeats all steps and the `changes` of its plan, with the recorded limits of `growth`; `file_changed` and
+    `image_changed` receive files and `images` that differ today. A run that `is_begun` takes no other images.
     """
 
     history: RunHistory = field(default_factory=RunHistory)
@@ -60,7 +60,7 @@ class RecordedRun:
 
     @classmethod
     def resumed(cls, history: RunHistory) -> RecordedRun:
-        """What a resumed run takes from its history; that of a new one has its first event alone."""
+        """Return the recorded state of a new or resumed run; the history of a new one has only its first event."""
         tools, mcp = _tool_set(history), _mcp(history)
         return cls(
             history,
@@ -81,7 +81,7 @@ class RecordedRun:
         file_changed: Callable[[FileRead, str], None],
         image_changed: Callable[[str], None],
     ) -> RecordedRun:
-        """What the replay of a run takes from that run's history."""
+        """Return the recorded state for the replay of a run."""
         return cls(
             tool_set=_tool_set(history),
             mcp=_mcp(history) or McpChoice(),
@@ -99,7 +99,7 @@ class RecordedRun:
 
     @property
     def replans(self) -> Replans:
-        """How the plan was changed so far, and what decides about further changes."""
+        """The changes of the plan so far, and the state that decides about further ones."""
         return self.changes or self.history.replans
 
 
@@ -114,10 +114,10 @@ def _mcp(history: RunHistory) -> McpChoice | None:
 
 @dataclass(frozen=True, slots=True)
 class RunContext:
-    """What all steps of one run share; `kept` finds results of other runs, if they may be used again.
+    """The state that all steps of one run share; `kept` finds results of other runs, if the setting allows it.
 
-    Of a turn of a conversation, `summaries` are of earlier turns, `read_output` reads their results, and `remarks` are
-    what a person says while it runs.
+    In a turn of a conversation, `summaries` are summaries of earlier turns, `read_output` reads their results, and
+    `remarks` takes what a person says during the run.
     """
 
     goal: Goal
@@ -136,12 +136,12 @@ class RunContext:
 
     @property
     def record(self) -> Record:
-        """Takes the run's events."""
+        """The function that records the run's events."""
         return self.memo.record
 
     @property
     def history(self) -> RunHistory:
-        """The steps on record that are not taken again."""
+        """The recorded steps, which are not repeated."""
         return self.recorded.history
 
     @property
@@ -157,7 +157,7 @@ class RunContext:
 
     @property
     def follow_up(self) -> FollowUp | TurnPrompt | None:
-        """What is said in prompts of the run that this one follows up, or of earlier turns."""
+        """Renders the earlier run, or the earlier turns, in prompts."""
         earlier = self.goal.after
         if earlier is None:
             return self.turn_prompt
@@ -165,7 +165,7 @@ class RunContext:
 
     @property
     def turn_prompt(self) -> TurnPrompt | None:
-        """What is said in prompts of earlier turns of the conversation."""
+        """Renders earlier turns of the conversation in prompts."""
         seen = self.goal.conversation
         return TurnPrompt(seen, self.prompts, self.summaries, self.memo.capture) if seen is not None else None
 

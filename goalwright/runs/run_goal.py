@@ -1,4 +1,4 @@
-"""One goal in one call: what a program needs that runs a single goal."""
+"""Functions that run one goal or one recipe in a single call."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ async def run_goal(
     """Run one goal, as `goalwright run` does, and return its result.
 
     `settings` are those of goalwright.toml: a mapping overrides files and the environment, a Settings replaces them. `tools`
-    are functions of yours that plans and models may call, and names of built-in tools that are off by default.
-    `schema`, a JSON Schema or a pydantic model, is the form of the answer, which is then the result's `data`. `approve`
-    answers what needs a person; where it returns None, or without it, the result's status is `waiting`. `after` is a
-    run that the goal follows up, by its id or `last`.
+    are functions that plans and models may call, and names of built-in tools that are off by default. `schema`, a JSON
+    Schema or a pydantic model, is the form of the answer, which is then in the result's `data`. `approve` answers
+    requests for a person; without it, or if it returns None, the status is `waiting`. `after` is a run that the goal
+    follows up, by its id or `last`.
     """
     async with Goalwright(workspace, with_model(settings, model), tools=tools) as goalwright:
         return await goalwright.run(_with_schema(goal, schema), record=record, approve=approve, after=after)
@@ -55,7 +55,7 @@ async def run_recipe(
     record: Record | None = None,
     approve: Approve | None = None,
 ) -> Result:
-    """Run a recipe of the workspace with values for its parameters, as `goalwright run --recipe` does."""
+    """Run a recipe of the workspace with values for its parameters, and return its result."""
     async with Goalwright(workspace, with_model(settings, model), tools=tools) as goalwright:
         goal = await asyncio.to_thread(goalwright.from_recipe, name, values)
         return await goalwright.run(goal, record=record, approve=approve)
@@ -73,14 +73,14 @@ def run_goal_sync(
     approve: Approve | None = None,
     after: str | None = None,
 ) -> Result:
-    """`run_goal` for programs without an event loop."""
+    """Run one goal from a program without an event loop, as `run_goal` does."""
     _check_no_loop()
     options: dict[str, Any] = {"tools": tools, "schema": schema, "record": record, "approve": approve, "after": after}
     return asyncio.run(run_goal(goal, model=model, workspace=workspace, settings=settings, **options))
 
 
 def _check_no_loop() -> None:
-    """Raise InputError where an event loop runs, as in a notebook."""
+    """Raise if an event loop runs, as in a notebook."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -93,7 +93,7 @@ def _with_schema(goal: Goal | str, schema: Any) -> Goal | str:
 
 
 def with_model(settings: Settings | Mapping[str, Any] | None, model: str | None) -> Settings | Mapping[str, Any] | None:
-    """Settings in either form, with the model named beside them, if one is."""
+    """Return the settings with this model, if it is given."""
     if model is None:
         return settings
     return replace(settings, model=model) if isinstance(settings, Settings) else {**(settings or {}), "model": model}

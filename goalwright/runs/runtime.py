@@ -53,11 +53,11 @@ from goalwright_skills.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 
+    from goalwright.runs.callbacks import Review
     from goalwright.runs.plans.plan_edit import PlanInHand
     from goalwright.runs.plans.plan_file import PlanFile
     from goalwright.runs.preview import Preview
     from goalwright.runs.recipes.recipe_files import RecipeFile
-    from goalwright.runs.steps.reviewing import Review
     from goalwright.runs.stored.requests import Answers
     from goalwright.runs.stored.rerun import RerunPlan
     from goalwright_executor.history.result import Result

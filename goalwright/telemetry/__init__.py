@@ -1,7 +1,8 @@
-"""Runs for the tools that watch a service: OpenTelemetry spans, sent on request and at a run's end.
+"""Exports runs as OpenTelemetry spans, on request and at the end of a run.
 
 otlp.py       a run as spans, sent as OTLP over HTTP
 exporter.py   sends each run when it ends
+score_spans.py  the scores of an evaluation as spans
 
 May import the executor, the planner and skills. Start reading at `otlp.py`.
 """

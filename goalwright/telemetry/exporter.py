@@ -1,4 +1,4 @@
-"""Sends each run as spans when it ends, where the settings ask for it."""
+"""Sends each run as spans when it ends, if the setting `send_spans` is on."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ if TYPE_CHECKING:
 
     from goalwright_executor.stores.row import Row
 
-# How long a collector that failed is left alone, in seconds: the runs of a batch end without waiting for it.
+# Seconds without requests after a failure, so that the runs of a batch do not wait for the collector.
 _PAUSE = 60.0
 
 
 @dataclass(slots=True)
 class SpanExporter:
-    """Sends runs to the collector that the environment names, if it names one."""
+    """Sends runs to the collector in the environment variables, if there is one."""
 
     env: Mapping[str, str] = field(default_factory=lambda: os.environ)
     clock: Callable[[], float] = time.monotonic
     _paused_until: float = 0.0
 
     async def send(self, rows: Callable[[], Iterable[Row]]) -> str | None:
-        """Send a run; returns what went wrong, once for all runs within a minute."""
+        """Send a run; returns an error message, once a minute at most."""
         problem = await self._sent(lambda: otlp.send(rows(), env=self.env))
-        return f"{problem}; `goalwright trace export --otlp` sends the run later" if problem else None
+        return f"{problem}; export its trace later to send it" if problem else None
 
     async def send_spans(self, spans: list[dict[str, Any]]) -> str | None:
-        """Send spans that are made already; returns what went wrong."""
+        """Send spans; returns an error message."""
         return await self._sent(lambda: otlp.send_spans(spans, env=self.env))
 
     async def _sent(self, send: Callable[[], object]) -> str | None:

@@ -33,22 +33,22 @@ class NotSent(GoalwrightError):
 
 
 def is_configured(env: Mapping[str, str]) -> bool:
-    """Whether the environment names a collector."""
+    """Return whether the environment names a collector."""
     return bool(env.get("OTEL_EXPORTER_OTLP_ENDPOINT") or env.get("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"))
 
 
 def send(rows: Iterable[Row], *, content: bool = False, env: Mapping[str, str] = os.environ) -> int:
-    """Send a run's spans to the collector that the environment names; returns how many were sent."""
+    """Send a run's spans to the collector in the environment; returns their number."""
     _address(env)  # before the rows are read
     return send_spans(spans(list(rows), content=content), env=env)
 
 
 def send_spans(sent: list[dict[str, Any]], *, env: Mapping[str, str] = os.environ) -> int:
-    """Send spans to the collector that the environment names; returns how many there were."""
+    """Send spans to the collector in the environment; returns their number."""
     url = _address(env)
-    given = _pairs(env.get("OTEL_RESOURCE_ATTRIBUTES", ""))
-    name = env.get("OTEL_SERVICE_NAME") or given.get("service.name") or "goalwright"
-    resource = {"attributes": attribute_list(given | {"service.name": name})}
+    attributes = _pairs(env.get("OTEL_RESOURCE_ATTRIBUTES", ""))
+    name = env.get("OTEL_SERVICE_NAME") or attributes.get("service.name") or "goalwright"
+    resource = {"attributes": attribute_list(attributes | {"service.name": name})}
     document = {
         "resourceSpans": [{"resource": resource, "scopeSpans": [{"scope": {"name": "goalwright"}, "spans": sent}]}]
     }
@@ -68,14 +68,14 @@ def send_spans(sent: list[dict[str, Any]], *, env: Mapping[str, str] = os.enviro
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """A redirected request would be one without spans, with the same headers, to an address that nobody chose."""
+    """Follows no redirects: they would send the headers, without spans, to another address."""
 
     def redirect_request(self, *_: Any) -> None:
-        """Follow none."""
+        """Return no request."""
 
 
 def _refused(answer: bytes) -> int:
-    """How many spans a collector that took others did not take."""
+    """Return how many spans the collector rejected."""
     try:
         return max(0, int(json.loads(answer)["partialSuccess"]["rejectedSpans"]))
     except (ValueError, TypeError, LookupError, RecursionError, OverflowError):
@@ -95,13 +95,13 @@ def _headers(env: Mapping[str, str]) -> dict[str, str]:
 
 
 def _pairs(text: str) -> dict[str, str]:
-    """A variable in OpenTelemetry's format: `a=1,b=2`, values percent-encoded."""
+    """Parse a variable in OpenTelemetry's format: `a=1,b=2`, with percent-encoded values."""
     pairs = [pair.split("=", 1) for pair in text.split(",") if "=" in pair]
     return {name.strip(): unquote(value.strip()) for name, value in pairs}
 
 
 def spans(rows: list[Row], *, content: bool = False) -> list[dict[str, Any]]:
-    """A run's spans: the workflow, the plan, an agent for each task, each model call and each tool call."""
+    """Return a run's spans: the workflow, the plan, an agent for each task, each model call and each tool call."""
     builder = _SpanBuilder(rows[0].run_id, content=content)
     for row in rows:
         builder.note(row)
@@ -122,8 +122,8 @@ class _SpanBuilder:
         self._planning_started: datetime | None = None
         self._planned = False
         self._tasks: dict[str, dict[str, Any]] = {}
-        self._open: dict[str, datetime] = {}  # tasks without an end so far
-        self._starts: dict[str, int] = {}  # how often each task was started
+        self._open: dict[str, datetime] = {}  # running tasks
+        self._starts: dict[str, int] = {}  # the number of starts of each task
         self._prompts: dict[str, list[Any]] = {}
         self._broken: defaultdict[str, list[Mapping[str, Any]]] = defaultdict(list)
 
@@ -176,7 +176,7 @@ class _SpanBuilder:
         self._last = at
 
     def finish(self) -> list[dict[str, Any]]:
-        """All spans, the run's own first; a span without a recorded end ends with the record."""
+        """Return all spans, the run's first; a span without a recorded end ends with the record."""
         self._interrupt_tasks()
         end = self._last or datetime.now(UTC)
         if not self._planned and self._planning_started is not None:
@@ -208,7 +208,7 @@ class _SpanBuilder:
         attributes = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": agent, "goalwright.task": name}
         if self._content and body.get("output"):
             attributes["gen_ai.output.messages"] = body["output"]
-        # One that is not needed or skipped again after a resume has a span for each time.
+        # A task that is skipped or unneeded again after a resume has a span for each time.
         key = self._task_key(name) if name in self._open else f"task {name} at {at}"
         start = self._open.pop(name, at)
         whole = parent_of(name)
@@ -218,7 +218,7 @@ class _SpanBuilder:
             _fail(span, body.get("error") or "")
 
     def _task_key(self, task: str) -> str:
-        """The key of a task's span; a task has one span for each time it was started."""
+        """Return the key of a task's span; a task has a span for each start."""
         return f"task {task} {self._starts.get(task, 0)}"
 
     def _add_call(self, body: Mapping[str, Any], at: datetime) -> None:
@@ -265,7 +265,7 @@ class _SpanBuilder:
         self._add(f"check {seq}", f"evaluate {body['task']}", at, at, attributes, self._parent(body))
 
     def _parent(self, body: Mapping[str, Any]) -> str:
-        if body.get("task") and body.get("role") != "condition":  # which comes before its task starts
+        if body.get("task") and body.get("role") != "condition":  # a condition is checked before its task starts
             return self._task_key(body["task"])
         return "plan" if body.get("role") == "decomposer" else "run"
 
@@ -305,12 +305,12 @@ def _fail(span: dict[str, Any], message: str) -> None:
 
 
 def span_id(run_id: str, key: str, length: int) -> str:
-    """The id of a run's span, always the same one; that of its trace has no key and 32 digits."""
+    """Return the deterministic id of a run's span; the id of its trace has an empty key and 32 digits."""
     return hashlib.sha256(f"{run_id} {key}".encode()).hexdigest()[:length]
 
 
 def attribute_list(values: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Attributes as OTLP has them in JSON."""
+    """Return attributes in the JSON form of OTLP."""
     return [{"key": key, "value": _value(value)} for key, value in values.items()]
 
 

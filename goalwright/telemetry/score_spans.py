@@ -1,4 +1,4 @@
-"""Scores of an evaluation as spans: one for each check, in the trace of the run that it is about."""
+"""The scores of an evaluation as spans: one for each check, in the trace of the scored run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def score_spans(report: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The spans of a report as `--json` prints it; what an answer says, its evidence too, is not sent."""
+    """Return the spans of a report in its JSON form, without answers and evidence."""
     now = str(time.time_ns())
     return [span for row in report["rows"] for span in _row(str(report["eval_id"]), row, now)]
 

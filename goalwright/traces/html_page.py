@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from goalwright.runs.stored.kept_images import images_in
+from goalwright.runs.stored.restoring import images_in
 from goalwright.traces import page_script
 from goalwright.traces.change_text import change_text, checked_text, condition_text, shortened_text
 from goalwright.traces.spent import call_tokens, spent

@@ -12,8 +12,8 @@ from acp.stdio import stdio_streams
 
 from goalwright.interfaces.acp.agent import GoalwrightAgent
 from goalwright.interfaces.acp.transport import LARGEST, LineTransport
+from goalwright.interfaces.serving import until_left
 from goalwright.models.litellm import lifecycle
-from goalwright.runs.serving import until_left
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from acp.interfaces import Client
 
     from goalwright.interfaces.acp.modes import KeptModes, ModeName
+    from goalwright.runs.callbacks import Review
     from goalwright.runs.runtime import Goalwright
-    from goalwright.runs.steps.reviewing import Review
     from goalwright_executor.history.result import Result
     from goalwright_planner.approvals import Approve
     from goalwright_planner.events import Event, Record

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 def hint_for(error: GoalwrightError) -> str:
     """Return what to do next about an error; by default the error's own hint."""
+    from goalwright.runs.plans.plan_file import InvalidPlan
     from goalwright.runs.recipes.recipe import RecipeExists
     from goalwright.settings.default_model import NoModel
     from goalwright.settings.untrusted import UntrustedRecord
@@ -26,6 +27,7 @@ def hint_for(error: GoalwrightError) -> str:
         UnknownModel,
         UnknownPrice,
     )
+    from goalwright_skills.builtin.toolset import SWITCHES
 
     match error:
         case BudgetSpent(limit="max_cost" | "max_tokens" as limit):
@@ -43,6 +45,8 @@ def hint_for(error: GoalwrightError) -> str:
             return f"{error.hint}\nFor one command: --model NAME, or --model local --yes to download the local model."
         case UntrustedRecord():
             return f"{error.hint} (--trust, --model NAME)"
+        case InvalidPlan(tools=[_, *_] as tools):
+            return "; ".join((*(f"{tool} needs {SWITCHES[tool]}" for tool in tools), "fix the plan and run it again"))
         case RecipeExists():
             return "choose another name, or pass --replace"
         case NoJournal():

@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from goalwright.interfaces.mcp.goal_tools import GoalTools
+from goalwright.interfaces.serving import until_left
 from goalwright.models.litellm import lifecycle
-from goalwright.runs.serving import until_left
 from goalwright_skills.errors import SetupError
 
 if TYPE_CHECKING:

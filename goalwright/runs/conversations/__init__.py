@@ -1,12 +1,12 @@
-"""Conversations: chains of runs, each of which sees what the earlier ones came to.
+"""Conversations: chains of runs, each of which sees the goals and answers of earlier ones.
 
-    conversation.py  Conversation: turns, begun, resumed and taken back
-    stored_turns.py  what the journal has of a conversation
-    fitting.py       what a turn sees of earlier ones, within a budget
-    turn_prompt.py   how that is said in prompts
+    conversation.py     Conversation: begins, resumes and takes back turns
+    stored_turns.py     reads conversations from the journal
+    fitting.py          selects the earlier turns that a turn sees, within a budget
+    turn_prompt.py      renders earlier turns in prompts, and summarises turns that no longer fit
     summaries.py     earlier turns that have no room any more, summed up once
-    earlier_outputs.py  results of earlier turns that tasks refer to
-    remarks.py       what a person says while a turn runs
+    earlier_outputs.py  reads results of earlier turns that tasks refer to
+    remarks.py          passes remarks of a person to tasks that have not begun
 
 Start with `Conversation.turn`.
 """

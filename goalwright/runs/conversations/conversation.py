@@ -1,4 +1,4 @@
-"""A conversation: a chain of runs in one journal, each of which sees what the earlier ones came to."""
+"""A conversation: a chain of runs in one journal, each of which sees the goals and answers of earlier ones."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from goalwright_skills.errors import InputError
 if TYPE_CHECKING:
     from typing import Self
 
+    from goalwright.runs.callbacks import Review
     from goalwright.runs.conversations.stored_turns import StoredTurn
     from goalwright.runs.runtime import Goalwright
-    from goalwright.runs.steps.reviewing import Review
     from goalwright.runs.stored.requests import Answers
     from goalwright_executor.history.result import Result
     from goalwright_planner.approvals import Approve
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TakenBack:
-    """A turn that was taken back; `left` are files that have changed since, and were left alone."""
+    """A turn that was taken back; `left` are files that were not restored because they have changed since."""
 
     turn: StoredTurn
     left: tuple[str, ...] = ()
@@ -45,7 +45,7 @@ class TakenBack:
 
 @dataclass(slots=True)
 class Conversation:
-    """A chain of runs with an id of its own; nothing is recorded of it before its first turn."""
+    """A chain of runs with its own id; nothing is recorded before its first turn."""
 
     goalwright: Goalwright
     id: str
@@ -53,21 +53,21 @@ class Conversation:
 
     @classmethod
     def new(cls, goalwright: Goalwright) -> Self:
-        """A conversation without turns."""
+        """Return a conversation without turns."""
         return cls(goalwright, f"c{new_run_id()}")
 
     @classmethod
     def open(cls, goalwright: Goalwright, name: str = "last") -> Self:
-        """The conversation of that id, of the only id that starts with it, or `last`; raises UnknownRun."""
+        """Return the conversation with this id or unique prefix of one, or `last`; raises UnknownRun."""
         return cls(goalwright, StoredTurns(goalwright.journal.store, goalwright.paths).find(name).conversation)
 
     @property
     def stored(self) -> StoredTurns:
-        """What the journal has of it."""
+        """The reader of its recorded turns."""
         return StoredTurns(self.goalwright.journal.store, self.goalwright.paths)
 
     def turns(self, most: int | None = None) -> list[StoredTurn]:
-        """Its turns in order, or with `most` the last of them; those that were taken back are left out."""
+        """Return its turns in order, or the last `most`; turns that were taken back are left out."""
         return self.stored.turns(self.id, most)
 
     @property
@@ -85,7 +85,7 @@ class Conversation:
         review: Review | None = None,
         run_id: str | None = None,
     ) -> Result:
-        """Run a goal as the next turn, as `Goalwright.run` does; it sees what the earlier ones came to."""
+        """Run a goal as the next turn, as `Goalwright.run` does; it sees the earlier turns."""
         given = await asyncio.to_thread(self.as_next, Goal.of(goal))
         callbacks = Callbacks(record, approve, review)
         return await self._finish(self.goalwright.new_run(given, callbacks, run_id=run_id), stop)
@@ -99,12 +99,12 @@ class Conversation:
             self._run = None
 
     def seen(self) -> ConversationTurn:
-        """What the turn that runs sees of earlier ones; if none does, what the next one will."""
+        """Return what the running turn sees of earlier ones; if none runs, what the next one will see."""
         running = self._run.goal.conversation if self._run is not None else None
         return running or self.stored.next_turn(self.id, fitting.budget(self.goalwright.settings))[0]
 
     def as_next(self, goal: Goal) -> Goal:
-        """The goal with what it sees of earlier turns, and the files that they had."""
+        """Return the goal with its view of earlier turns, and their files."""
         last = next(self.stored.newest_first(self.id), None)
         if last is not None and last.status == "running":
             raise InputError(
@@ -118,9 +118,9 @@ class Conversation:
         return replace(goal, conversation=seen, files=(*goal.files, *more))
 
     def goal_of(self, turn: StoredTurn) -> Goal:
-        """The goal of a turn as it was given, to do it again: plan, recipe, skills, files and answers.
+        """Return the original goal of a turn, to run it again: with its plan, recipe, skills, files and answers.
 
-        Raises if it could not be run now, for example because a file is gone.
+        Raises if it cannot run now, for example because a file is gone.
         """
         recorded = records.goal_of(self.goalwright.history(turn.run_id))
         earlier = recorded.conversation.earlier_files if recorded.conversation is not None else 0
@@ -138,7 +138,7 @@ class Conversation:
         review: Review | None = None,
         answers: Answers = (),
     ) -> Result | None:
-        """Continue the last turn, which was cut off, waits or failed in part; None if it is done, or there is none."""
+        """Continue the last turn if it was interrupted, waits or failed in part; None if it is done or missing."""
         last = await asyncio.to_thread(lambda: self.last)
         if last is None or last.status == "done":
             return None
@@ -147,13 +147,13 @@ class Conversation:
         return await self._finish(reopened, stop) if isinstance(reopened, Run) else reopened
 
     def remark(self, text: str) -> bool:
-        """Tell the tasks of the running turn that have not begun; False if there is none to tell."""
+        """Pass a remark to the tasks of the running turn that have not begun; False if there are none."""
         return self._run.remarks.make(text) if self._run is not None else False
 
     async def take_back(self) -> TakenBack:
-        """Take back the last turn, and undo what it changed in the workspace; later turns do not see it.
+        """Take back the last turn and undo its changes of the workspace; later turns do not see it.
 
-        Once begun, it is done to its end however often the caller is cancelled: files and record have to agree.
+        It is completed even if the caller is cancelled, because files and record must agree.
         """
         taking = asyncio.ensure_future(self._take_back())
         cancelled: asyncio.CancelledError | None = None

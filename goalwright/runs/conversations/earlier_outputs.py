@@ -1,4 +1,4 @@
-"""Results of earlier turns that tasks refer to, as `<<turn2.survey.output>>`: read once, and recorded in the run."""
+"""Results of earlier turns that tasks refer to (`<<turn2.survey.output>>`): read once, and recorded in the run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ReadOutput = Callable[["TurnResult"], "str | None"]
 
 @dataclass(slots=True)
 class EarlierOutputs:
-    """Gives tasks the results of earlier turns; `recorded` are those that the run has read before."""
+    """Reads the results of earlier turns for tasks; `recorded` are the results that the run has read already."""
 
     seen: ConversationTurn
     read: ReadOutput | None
@@ -31,27 +31,27 @@ class EarlierOutputs:
     recorded: dict[str, str] = field(default_factory=dict)
 
     def given_to(self, task: Task, results: Mapping[str, str]) -> Mapping[str, str]:
-        """The results that a task can refer to, with those of earlier turns that it does refer to."""
+        """Return a task's results, and the results of earlier turns that it refers to."""
         texts = (task.instruction, task.arguments, task.asked, task.needs_approval, task.for_each)
-        found = self.named_in(texts) if isinstance(results, TaskResults) else {}
-        return TaskResults({**results.outcomes, **found}) if found and isinstance(results, TaskResults) else results
+        earlier = self.named_in(texts) if isinstance(results, TaskResults) else {}
+        return TaskResults({**results.outcomes, **earlier}) if earlier and isinstance(results, TaskResults) else results
 
     def named_in(self, texts: object) -> dict[str, Done]:
-        """The results of earlier turns that texts refer to, by what they are called there."""
-        return {name: Done(self._text(one)) for name, one in self._wanted(texts).items()}
+        """Return the results of earlier turns that texts refer to, by their names in the texts."""
+        return {name: Done(self._text(result)) for name, result in self._referred(texts).items()}
 
     def readable_in(self, texts: object) -> dict[str, Done]:
-        """As `named_in`, without those that can no longer be read."""
-        found = {}
-        for name, one in self._wanted(texts).items():
+        """Return the results of `named_in` that can still be read."""
+        readable = {}
+        for name, result in self._referred(texts).items():
             with suppress(MissingField):
-                found[name] = Done(self._text(one))
-        return found
+                readable[name] = Done(self._text(result))
+        return readable
 
-    def _wanted(self, texts: object) -> dict[str, TurnResult]:
-        named = {reference.id for reference in references(texts)}
-        every = {earlier_id(one.turn, one.task): one for one in self.seen.results}
-        return {name: one for name, one in every.items() if name in named}
+    def _referred(self, texts: object) -> dict[str, TurnResult]:
+        ids = {reference.id for reference in references(texts)}
+        results = {earlier_id(result.turn, result.task): result for result in self.seen.results}
+        return {name: result for name, result in results.items() if name in ids}
 
     def _text(self, result: TurnResult) -> str:
         name = earlier_id(result.turn, result.task)

@@ -1,4 +1,4 @@
-"""What a turn of a conversation sees of earlier ones: as much as there is room for, newest first."""
+"""Selects the earlier turns that a turn of a conversation sees, newest first, within a budget of tokens."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from goalwright.settings.settings import Settings
     from goalwright_planner.events import TurnResult
 
-# The share of the budget for goals and answers, and for the list of results; summaries have the rest.
+# The shares of the budget for goals and answers, and for the list of results; the remainder is for summaries.
 _WHOLE, _LISTED = 0.7, 0.1
-# Tokens of the tags around a turn, and of a summary at most.
+# Tokens of the tags around a turn, and the limit for a summary.
 _AROUND, SUMMARY = 30, 150
 SUMMARY_LENGTH = 4 * SUMMARY
 _MOST_RESULTS = 200
-# The context of a model of which nothing is known.
+# The context length of an unknown model.
 _UNKNOWN_CONTEXT = 32_000
 
 
 def budget(settings: Settings) -> int:
-    """How many tokens of a prompt earlier turns may take: as set, or a quarter of what the planning model can read."""
+    """Return the token budget of earlier turns in a prompt: the setting, or a quarter of the planning model's context."""
     if settings.conversation_tokens is not None:
         return settings.conversation_tokens
     name = settings.model_for("decomposer")
@@ -37,29 +37,29 @@ def budget(settings: Settings) -> int:
 
 
 def tokens(text: str) -> int:
-    """About how many tokens a text has; other scripts than Latin have more for each character."""
+    """Estimate the tokens of a text; scripts other than Latin have more for each character."""
     return len(text) // 4 + 1 if text.isascii() else len(text.encode(errors="replace")) // 3 + 1
 
 
 def seen(
     name: str, number: int, turns: Sequence[EarlierTurn], results: Sequence[TurnResult], room: int, left_out: int = 0
 ) -> ConversationTurn:
-    """What a turn sees of the turns before it, which come newest first; `left_out` are those left out before."""
+    """Return what a turn sees of earlier turns, given newest first; `left_out` counts turns that were left out before."""
     kept: list[EarlierTurn] = []
     whole, left = int(room * _WHOLE), room - int(room * _LISTED)
-    for place, turn in enumerate(turns):
-        one = _cut_to(turn, whole) if place == 0 else turn
+    for position, turn in enumerate(turns):
+        one = _cut_to(turn, whole) if position == 0 else turn
         size = _AROUND + tokens(one.goal) + tokens(one.answer)
         if one.fits and size <= whole:
             kept.append(one)
             whole, left = whole - size, left - size
             continue
-        whole = 0  # what is older is summed up too
+        whole = 0  # all older turns are summarised too
         one = replace(one, fits=False)
         if one.summary:
             one = replace(one, goal="", answer="")
         if left < _AROUND + SUMMARY:
-            left_out += len(turns) - place
+            left_out += len(turns) - position
             break
         kept.append(one)
         left -= _AROUND + SUMMARY
@@ -67,7 +67,7 @@ def seen(
 
 
 def _cut_to(turn: EarlierTurn, room: int) -> EarlierTurn:
-    """The last turn is always shown: its goal and answer, or their beginnings."""
+    """Cut the goal and answer of the last turn, which is always shown, to the budget."""
     if not turn.fits or _AROUND + tokens(turn.goal) + tokens(turn.answer) <= room:
         return turn
     share = max(room - _AROUND, 100) * 3
@@ -76,7 +76,7 @@ def _cut_to(turn: EarlierTurn, room: int) -> EarlierTurn:
 
 
 def _listed(results: Sequence[TurnResult], room: int) -> tuple[TurnResult, ...]:
-    """The newest results that there is room for."""
+    """Return the newest results that fit."""
     kept: list[TurnResult] = []
     for result in results[:_MOST_RESULTS]:
         room -= 15 + tokens(earlier_id(result.turn, result.task)) + tokens(result.title)

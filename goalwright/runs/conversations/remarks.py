@@ -1,4 +1,4 @@
-"""Remarks of a person while a run goes on: they reach the tasks that have not begun, as a change of the plan."""
+"""Remarks that a person makes during a run: they change the tasks that have not begun."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ _NOTE = "remark: "
 
 @dataclass(slots=True)
 class Remarks:
-    """Takes remarks; those made before there is a plan wait for it."""
+    """A queue of remarks, which wait until the tasks of a plan begin."""
 
     _waiting: list[str] = field(default_factory=list)
     _make: Callable[[str], bool] | None = None
 
     def make(self, text: str) -> bool:
-        """Pass on a remark; False if every task has begun, so that it reaches none."""
-        text = text.strip()[:_LONGEST].replace("<<", "< <")  # what a person says refers to nothing
+        """Pass on a remark; False if every task has begun already."""
+        text = text.strip()[:_LONGEST].replace("<<", "< <")  # a remark contains no references
         if self._make is None:
             self._waiting.append(text)
             return True
         return self._make(text)
 
     def begin(self, make: Callable[[str], bool]) -> None:
-        """The tasks begin: what waited is passed on, and what comes later at once."""
+        """Pass on the remarks that waited, and later ones at once."""
         self._make = make
         for text in self._waiting:
             make(text)
@@ -42,7 +42,7 @@ class Remarks:
 
 
 def remarked(text: str, tasks: Sequence[Task]) -> PlanChanged:
-    """The change of the plan that tells these tasks of a remark."""
+    """Return the change of the plan that adds a remark to these tasks."""
     said = "The person remarked while the work went on: "
     changed = tuple(replace(task, instruction=f"{task.instruction}\n\n{said}{text}".strip()) for task in tasks)
     return PlanChanged("person", None, changed, tuple(task.id for task in tasks), note=_NOTE + text)

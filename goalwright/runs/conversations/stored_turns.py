@@ -1,7 +1,7 @@
-"""What the journal has of a conversation: its turns, and what the next one sees of them.
+"""Reads the turns of a conversation from the journal, and prepares the view of the next turn.
 
-Each turn records what it saw, so the next one is made of the last alone, however many there are; only those that it
-saw unfinished, and that have been continued since, are read again.
+Each turn records what it saw, so the next view needs only the last turn, and turns that were unfinished then and have
+been continued since.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ _MOST_FILES = 50
 
 @dataclass(frozen=True, slots=True)
 class StoredTurn:
-    """A turn of a conversation as the journal has it; `status` is a run's status, or `running`.
+    """A recorded turn of a conversation; `status` is a run's status, or `running`.
 
-    `stopped_by_user` is whether a person stopped it, and nobody has continued it since.
+    `stopped_by_user` is set if a person stopped it and nobody has continued it since.
     """
 
     number: int
@@ -61,7 +61,7 @@ class StoredTurn:
 
 @dataclass(frozen=True, slots=True)
 class _ReadTurn:
-    """A turn with what it saw itself, and what later ones can refer to and are given of it."""
+    """A turn with its own view of earlier turns, and the results and files that later turns get."""
 
     turn: EarlierTurn
     saw: ConversationTurn | None
@@ -77,36 +77,36 @@ class StoredTurns:
     paths: Paths
 
     def find(self, name: str) -> ConversationSummary:
-        """The conversation of that id, of the only id that starts with it, or `last`; raises UnknownRun."""
-        found: list[ConversationSummary] = []
+        """Return the conversation with this id or unique prefix of one, or `last`; raises UnknownRun."""
+        matches: list[ConversationSummary] = []
         for summary in self.store.conversations(1 if name == "last" else None):
             if name in ("last", summary.conversation):
                 return summary
             if name and summary.conversation.startswith(name):
-                found.append(summary)
-        if len(found) == 1:
-            return found[0]
-        if found:
-            names = ", ".join(one.conversation for one in found[:5])
+                matches.append(summary)
+        if len(matches) == 1:
+            return matches[0]
+        if matches:
+            names = ", ".join(summary.conversation for summary in matches[:5])
             raise UnknownRun(f"{name!r} matches several conversations: {names}", hint="give more characters of the id")
-        what = "no conversation" if name == "last" else f"no conversation {name!r}"
-        raise UnknownRun(f"there is {what} in {self.store.url}", hint="start one with `goalwright chat`")
+        missing = "no conversation" if name == "last" else f"no conversation {name!r}"
+        raise UnknownRun(f"there is {missing} in {self.store.url}", hint="start one with `goalwright chat`")
 
     def newest_first(self, conversation: str, before: str = "") -> Iterator[RunSummary]:
-        """The runs of a conversation that were not taken back, or those of them before a run."""
+        """Return the runs of a conversation that were not taken back; with `before`, only older runs."""
         return self.store.summaries(conversation=conversation, taken_back=False, before=before)
 
     def turns(self, conversation: str, most: int | None = None) -> list[StoredTurn]:
-        """The turns of a conversation, in order; with `most`, the last of them."""
-        found: list[StoredTurn] = []
+        """Return the turns of a conversation in order, or the last `most`."""
+        turns: list[StoredTurn] = []
         for summary in self.newest_first(conversation):
-            if most is not None and len(found) == most:
+            if most is not None and len(turns) == most:
                 break
-            found.append(self.turn(summary))
-        return found[::-1]
+            turns.append(self.turn(summary))
+        return turns[::-1]
 
     def turn(self, summary: RunSummary) -> StoredTurn:
-        """A run of a conversation as a turn of it."""
+        """Read a run of a conversation as a turn."""
         number, answer, error, stopped = 0, "", "", False
         for row in self.store.rows(summary.run_id, types=("run_started", "run_resumed", "run_finished")):
             match records.event_of(row, self.paths):
@@ -123,7 +123,7 @@ class StoredTurns:
         return StoredTurn(number, summary.run_id, goal, summary.status, answer, error, stopped)
 
     def next_turn(self, conversation: str, room: int) -> tuple[ConversationTurn, tuple[Path, ...]]:
-        """What the next turn sees, within so many tokens, and the files that it is still given."""
+        """Return what the next turn sees, within `room` tokens, and the files that it gets."""
         last = next(self.newest_first(conversation), None)
         if last is None:
             return ConversationTurn(conversation, 1), ()
@@ -134,25 +134,25 @@ class StoredTurns:
             later = self._continued(turn, last.started)
             turns.append(later.turn if later is not None else turn)
             if later is not None:
-                results = [*later.results, *(one for one in results if one.turn != turn.number)]
+                results = [*later.results, *(result for result in results if result.turn != turn.number)]
                 files += later.files
-        results.sort(key=lambda one: -one.turn)
+        results.sort(key=lambda result: -result.turn)
         seen = fitting.seen(conversation, before.number + 1, turns, results, room, before.left_out)
         return seen, tuple(dict.fromkeys(files))[:_MOST_FILES]
 
     def _continued(self, turn: EarlierTurn, since: str) -> _ReadTurn | None:
-        """A turn that a later one saw unfinished, read again if it has been continued since; else None."""
+        """Read a turn again if a later one saw it unfinished and it has been continued since; else None."""
         if turn.status == "done":
             return None
         try:
             run = self.store.find(turn.run_id)
-        except UnknownRun:  # it was deleted: what was seen of it stands
+        except UnknownRun:  # it was deleted: keep the recorded view
             return None
         ends = self.store.rows(run.run_id, types=("run_finished",))
         return self._read(run) if run.status != turn.status or any(end.at > since for end in ends) else None
 
     def _read(self, run: RunSummary) -> _ReadTurn:
-        """A turn as it stands now."""
+        """Read the current state of a turn."""
         history = RunHistory.of(self.store.rows(run.run_id), records.capture(self.paths, run.run_id))
         begun, result = history.started, history.ledger.result()
         saw = begun.conversation if begun is not None else None
@@ -161,7 +161,7 @@ class StoredTurns:
         return _ReadTurn(turn, saw, _results(number, result), self._files(begun, result))
 
     def _summed_up(self, before: ConversationTurn, run_id: str) -> Iterator[EarlierTurn]:
-        """What a turn saw, with the summaries that were made in it."""
+        """Yield the turns that a turn saw, with the summaries that it made."""
         rows = self.store.rows(run_id, types=("turn_summarised",))
         events = (records.event_of(row, self.paths) for row in rows)
         made = {event.turn: event.text for event in events if isinstance(event, TurnSummarised)}
@@ -169,7 +169,7 @@ class StoredTurns:
             yield replace(turn, summary=made[turn.number]) if turn.number in made else turn
 
     def _files(self, begun: RunStarted | None, result: Result) -> tuple[Path, ...]:
-        """The files that the last turn was given, wrote or made, if they are still there; the newest first."""
+        """Return the existing files that the last turn got, wrote or made, newest first."""
         artifacts = Artifacts.of(self.paths.workspace, result.run_id).folder
         made = [artifacts / artifact.path for artifact in result.artifacts]
         written: list[Path] = []
@@ -182,7 +182,7 @@ class StoredTurns:
 
 
 def output_of(store: Store, paths: Paths, result: TurnResult) -> str | None:
-    """The output of a task of an earlier turn; None if the journal no longer has it."""
+    """Return the output of a task of an earlier turn; None if it is no longer in the journal."""
     output = None
     for row in store.rows(result.run_id, types=("task_finished", "task_reused"), task=result.task):
         match records.event_of(row, paths):
@@ -194,7 +194,7 @@ def output_of(store: Store, paths: Paths, result: TurnResult) -> str | None:
 
 
 def _results(number: int, result: Result) -> list[TurnResult]:
-    """The results of a turn that later ones can refer to."""
+    """Return the results of a turn that later turns can refer to."""
     titles = {task.id: task.title for task in result.plan.tasks} if result.plan is not None else {}
     return [
         TurnResult(number, result.run_id, task.id, titles.get(task.id) or task.name or "", len(task.output))

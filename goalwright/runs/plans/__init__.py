@@ -1,1 +1,1 @@
-"""Plans as files: written, edited by a person, also while a run of theirs is not running, read back, and checked."""
+"""Plan files: written, read, checked, and edited by a person or on the page."""

@@ -1,4 +1,4 @@
-"""A person's edit of a run's plan: the difference between two plans as one change, by the rules of every change."""
+"""A person's edit of a run's plan: the difference between two plans as one change, validated like any change."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from goalwright_planner.plan.plan import Plan
     from goalwright_planner.plan.task import Task
 
-# What a person does to a stored run: answers, and changes of its plan with what they are then no longer asked.
+# The events of a person for a stored run: answers, changes of its plan, and withdrawn requests.
 PersonEvent = PlanChanged | ReplanAsked | ApprovalGiven
 _HINT = "edit the plan that `goalwright plan --of RUN` writes; tasks that have begun stay as they are"
 
 
 @dataclass(frozen=True, slots=True)
 class PlanInHand:
-    """The plan of a recorded run as a person edits it: without grown and replaced tasks; `ends` says what has begun."""
+    """The plan of a recorded run without grown and replaced tasks, for a person to edit, with the states of its tasks."""
 
     plan: Plan
     ends: Mapping[str, TaskEnd]
@@ -40,7 +40,7 @@ class PlanInHand:
         return {name: status for name, status in kept.items() if status not in ("pending", "skipped", "waiting")}
 
     def comments(self) -> list[str]:
-        """What a person should know who edits it, one line each."""
+        """Return lines that tell an editor which tasks may be changed."""
         begun = [f"{task.id} ({self.begun[task.id]})" for task in self.plan.tasks if task.id in self.begun]
         if not begun:
             return ["No task has begun: all of them may be changed."]
@@ -53,7 +53,7 @@ class PlanInHand:
 
 
 def plan_in_hand(history: RunHistory) -> PlanInHand:
-    """The plan of a run for a person to edit."""
+    """Return the plan of a run for a person to edit."""
     if history.plan is None or not history.plan.tasks:
         raise InputError("the run has no plan yet", hint="resume it first, or run its goal again")
     whole = history.plan.without_grown()
@@ -61,9 +61,9 @@ def plan_in_hand(history: RunHistory) -> PlanInHand:
 
 
 def edit(before: PlanInHand, after: Plan, known: Known, where: str, must_use: Sequence[str] = ()) -> PlanChanged | None:
-    """The change that a person made; None if there is none. Raises, with all faults, if it may not be made.
+    """Return the change that a person made; None if there is none. Raises with all faults if it is not allowed.
 
-    The plan still has to use the skills that it `must_use`, if it did before.
+    The plan must still use the skills in `must_use` that it used before.
     """
     old, new = ({task.id: task for task in plan.tasks} for plan in (before.plan, after))
     rewired = _replacements(before, old, new)
@@ -91,7 +91,7 @@ def edit(before: PlanInHand, after: Plan, known: Known, where: str, must_use: Se
 
 
 def _replacements(before: PlanInHand, old: Mapping[str, Task], new: Mapping[str, Task]) -> dict[str, str]:
-    """The failed tasks that were deleted, each with the one task that what waited for it now waits for."""
+    """Return the failed tasks that were deleted, each with the task that its dependents depend on now."""
     replaced: dict[str, str] = {}
     added = [name for name in new if name not in old]
     for name in old:

@@ -1,4 +1,4 @@
-"""Plan files: `goalwright plan -o` writes one, a person edits it, `goalwright run --plan` runs it."""
+"""Plan files: written by `goalwright plan`, edited by a person, and run."""
 
 from __future__ import annotations
 
@@ -28,15 +28,23 @@ _FIX = "fix the plan and run it again"
 
 @dataclass(frozen=True, slots=True)
 class PlanFile:
-    """A plan, the goal it was made for if the file names one, and what was repaired."""
+    """A plan, the goal in the file, and the repairs."""
 
     plan: Plan
     goal: str = ""
     repairs: tuple[str, ...] = ()
 
 
+class InvalidPlan(InputError):
+    """A plan file has faults; `tools` are tools that it needs and that are off by default."""
+
+    def __init__(self, message: str, tools: tuple[str, ...]) -> None:
+        super().__init__(message, hint=f"allow {', '.join(tools)}; {_FIX}" if tools else _FIX)
+        self.tools = tools
+
+
 class _DuplicateKey(yaml.YAMLError):
-    """A key occurs twice: one of the two values, perhaps a task, would be lost."""
+    """A key occurs twice, so that one of the values would be lost."""
 
     def __init__(self, key: object, mark: object = None) -> None:
         super().__init__(f"duplicate key {key!r}; is a `- ` missing before one of them?")
@@ -44,12 +52,12 @@ class _DuplicateKey(yaml.YAMLError):
 
 
 class _Loader(JsonLoader):
-    """YAML with the values of JSON, in which a duplicate key is an error."""
+    """Loads YAML with the values of JSON; a duplicate key is an error."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        """The mapping; raises on a duplicate key."""
+        """Return the mapping; raises on a duplicate key."""
         seen: set[str] = set()
-        for key, _ in node.value if isinstance(node, yaml.MappingNode) else ():  # a tag may say it of a text
+        for key, _ in node.value if isinstance(node, yaml.MappingNode) else ():  # a tag may be on a scalar
             if isinstance(key, yaml.ScalarNode):
                 if key.value in seen:
                     raise _DuplicateKey(key.value, key.start_mark)
@@ -58,7 +66,7 @@ class _Loader(JsonLoader):
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes texts of several lines as they are, below a `|`."""
+    """Writes texts of several lines as literal blocks."""
 
 
 def _text(dumper: _Dumper, text: str) -> yaml.ScalarNode:
@@ -69,7 +77,7 @@ _Dumper.add_representer(str, _text)
 
 
 def dump(plan: Plan, form: str, goal: str = "") -> str:
-    """The plan as `json` or `yaml`; JSON also if YAML cannot represent a text exactly."""
+    """Return the plan as `json` or `yaml`; JSON also if YAML cannot represent a text exactly."""
     document = ({"goal": goal} if goal else {}) | plan.to_dict()
     as_json = json.dumps(document, ensure_ascii=False, indent=2) + "\n"
     if form == "json":
@@ -82,12 +90,12 @@ def dump(plan: Plan, form: str, goal: str = "") -> str:
 
 
 def form_of(path: Path) -> str:
-    """The format for a file name: JSON for `.json`, else YAML."""
+    """Return the format for a file name: JSON for `.json`, else YAML."""
     return "json" if path.suffix.lower() == ".json" else "yaml"
 
 
 def read(path: Path, known: Known) -> PlanFile:
-    """The plan in a file, validated like a model's; reports all faults at once."""
+    """Read and validate a plan file; raises with all faults."""
     try:
         text = untrusted_files.read_given_text(path, _LARGEST)
     except OSError as error:
@@ -98,7 +106,7 @@ def read(path: Path, known: Known) -> PlanFile:
 
 
 def load(text: str) -> Any:
-    """The document in a JSON text, else in YAML; not all JSON is valid YAML."""
+    """Load JSON, else YAML; not all JSON is valid YAML."""
     try:
         return json.loads(text, object_pairs_hook=_unique)
     except ValueError:
@@ -106,28 +114,29 @@ def load(text: str) -> Any:
 
 
 def parse(text: str, where: str, known: Known) -> PlanFile:
-    """The plan in YAML or JSON text."""
+    """Parse and validate a plan in YAML or JSON; raises with all faults."""
     try:
         reading = read_plan(load(text), known)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark else ""
-        what = f": {error}" if isinstance(error, _DuplicateKey) else f" is neither YAML nor JSON: {_brief(error)}"
-        raise InputError(f"the plan {where}{line}{what}", hint=_FIX) from error
+        fault = f": {error}" if isinstance(error, _DuplicateKey) else f" is neither YAML nor JSON: {_brief(error)}"
+        raise InputError(f"the plan {where}{line}{fault}", hint=_FIX) from error
     except RecursionError as error:
         raise InputError(f"the plan {where} is nested too deeply to be read", hint=_FIX) from error
     goal = (isinstance(reading.document, dict) and reading.document.get("goal")) or ""
-    wrong = [] if isinstance(goal, str) else ["'goal' must be a text"]
-    if found := [*wrong, *reading.faults]:
-        faults = "".join(f"\n  - {fault}" for fault in found)
-        raise InputError(f"the plan {where} cannot run:{faults}", hint=_hint(faults))
+    faults = [*([] if isinstance(goal, str) else ["'goal' must be a text"]), *reading.faults]
+    if faults:
+        lines = "".join(f"\n  - {fault}" for fault in faults)
+        raise InvalidPlan(f"the plan {where} cannot run:{lines}", tools=_missing_tools(reading.document, known))
     return PlanFile(Plan.from_dict(reading.document), goal, reading.repairs)
 
 
-def _hint(faults: str) -> str:
-    """What to do next: a tool that is off by default only has to be switched on."""
-    off = [f"{tool} needs {option}" for tool, option in SWITCHES.items() if f"there is no tool {tool!r}" in faults]
-    return "; ".join((*off, _FIX))
+def _missing_tools(document: Any, known: Known) -> tuple[str, ...]:
+    """Return the tools of a plan that are off by default and not allowed."""
+    rows = document.get("tasks") if isinstance(document, dict) else None
+    names = [row.get("name") for row in (rows if isinstance(rows, list) else ()) if isinstance(row, dict)]
+    return tuple(name for name in dict.fromkeys(map(str, names)) if name in SWITCHES and name not in known.tools)
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""How a run ends: the answer that is written from its results, with what is missing from it."""
+"""Ends a run: writes the answer from its results, and names the missing ones."""
 
 from __future__ import annotations
 
@@ -40,19 +40,19 @@ async def answer(
     files: GivenFiles | None,
     earlier: Mapping[str, Done],
 ) -> RunFinished:
-    """The end of a run, with what its answer leaves out below it; the results themselves if no model can write it.
+    """Write the answer, with the missing results below it; without a model, the answer is the results themselves.
 
     `earlier` are results of earlier turns that the plan's `synthesis` refers to.
     """
     synthesis = replace(_synthesis(context, plan), earlier=earlier)
     missing = synthesis.missing(outcomes)
-    _tell_handled(context, synthesis, outcomes)
+    _warn_of_handled(context, synthesis, outcomes)
     error = missing_error(missing, len(plan.reported)) if missing else None
     if not any(isinstance(outcome, Done) for outcome in outcomes.values()):
         if not missing:
             return RunFinished("done", NOTHING_NEEDED)
         return RunFinished("failed", error=error, code=NO_RESULT)
-    # Outputs of another run may come from the files too.
+    # Reused outputs of another run may have used the files.
     not_read = (
         files.not_read(context.memo.successful_calls(), context.memo.images)
         if files and not context.memo.finished.reused
@@ -68,27 +68,27 @@ async def answer(
         else:
             text = synthesis.without_model(outcomes)
     except (ModelError, UnfitAnswer) as failure:
-        what = f"the answer could not be written: {failure}"
-        what = f"{error}; {what}" if error else what
+        fault = f"the answer could not be written: {failure}"
+        fault = f"{error}; {fault}" if error else fault
         text = with_not_read(synthesis.without_model(outcomes), not_read)
-        return RunFinished("partial", text, what, code=failure.code)
+        return RunFinished("partial", text, fault, code=failure.code)
     status: RunStatus = "partial" if missing else "done"
     text = with_not_read(text, not_read)
     return RunFinished(status, text, error, code=NO_RESULT if missing else None, data=data)
 
 
-def _tell_handled(context: RunContext, synthesis: Synthesis, outcomes: Mapping[str, Outcome]) -> None:
-    """Warn of each failure that another task has handled: it does not end the run in part, but it is told."""
+def _warn_of_handled(context: RunContext, synthesis: Synthesis, outcomes: Mapping[str, Outcome]) -> None:
+    """Warn of each failure that another task has handled, which does not make the run partial."""
     for name, by in synthesis.handled(outcomes).items():
         if isinstance(failed := outcomes.get(name), Failed):
             context.record(Warned(f"task {name!r} failed, and task {by!r} handled that: {failed.error}"))
 
 
 def _synthesis(context: RunContext, plan: Plan) -> Synthesis:
-    wanted = context.goal.data
-    # A plan of tools has no model.
-    profile = context.models.profile("synthesis") if plan.needs_model or wanted else FULL
-    keeps_all = profile.whole_goal and plan.synthesis is None  # a plan can say what belongs in the answer
+    schema = context.goal.data
+    # A plan of tools needs no model.
+    profile = context.models.profile("synthesis") if plan.needs_model or schema else FULL
+    keeps_all = profile.whole_goal and plan.synthesis is None  # a plan can define the answer
     return Synthesis(
         context.goal.text,
         plan,
@@ -101,5 +101,5 @@ def _synthesis(context: RunContext, plan: Plan) -> Synthesis:
         keeps_all=keeps_all,
         wanted=deliverables(plan) if keeps_all else frozenset(),
         below=lambda task: context.memo.finished.files.below(task, plan, context.artifacts.folder),
-        form=DataForm.of(wanted, context.prompts, context.memo) if wanted else None,
+        form=DataForm.of(schema, context.prompts, context.memo) if schema else None,
     )

@@ -1,4 +1,4 @@
-"""The files that came with the goal: what of them is shown to models, and what models without tools read."""
+"""The files of a goal: images for models, and contents for models without tools."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 def given_files(context: RunContext) -> GivenFiles | None:
-    """The files that came with the goal, for models that cannot read them."""
+    """Return the files of the goal, for models that cannot read them; None if there are none."""
 
-    def warn(_: FileRead, what: str) -> None:
-        context.record(Warned(f"{what}: the task has what it said then"))
+    def warn(_: FileRead, change: str) -> None:
+        context.record(Warned(f"{change}: the task uses its recorded content"))
 
     if not context.goal.files:
         return None
@@ -32,7 +32,7 @@ def given_files(context: RunContext) -> GivenFiles | None:
 
 
 async def give_images(context: RunContext) -> None:
-    """Take the images among the files; those of a run on record are shown as they were given."""
+    """Read the images among the files; a recorded run uses its recorded images."""
     files, recorded = given_files(context), context.recorded
     if files is None:
         return
@@ -44,7 +44,7 @@ async def give_images(context: RunContext) -> None:
 
 
 def _warner(context: RunContext) -> Callable[[str], None]:
-    def warn(what: str) -> None:
-        context.record(Warned(f"{what}: models are shown what it was then"))
+    def warn(change: str) -> None:
+        context.record(Warned(f"{change}: models get the recorded image"))
 
     return warn

@@ -1,4 +1,4 @@
-"""The plan of a run: on record, given with the goal, or made by a model, which may ask a person first."""
+"""The plan of a run: recorded, given with the goal, or made by a model, which may ask a person first."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from goalwright_planner.plan.task_id import parent_of
 from goalwright_planner.prompting.profile import FULL
 from goalwright_planner.reading.plan_answer import summary
 from goalwright_skills.discovery.listed import descriptions_of
-from goalwright_skills.discovery.needs import SWITCHES
+from goalwright_skills.discovery.needs import COMMANDS, WEB
 from goalwright_skills.tools.listing import LIMIT
 
 if TYPE_CHECKING:
@@ -32,11 +32,15 @@ if TYPE_CHECKING:
     from goalwright_planner.plan.plan import Plan
 
 
+# The settings that give tasks what skills need.
+_SETTINGS = {WEB: "allow_web", COMMANDS: "tools: shell"}
+
+
 @dataclass(frozen=True, slots=True)
 class Planning:
-    """Makes plans from the skills and tools of a catalogue: that of the run, or of one of its sub-goals.
+    """Makes plans from the skills and tools of a catalogue, for a run or one of its sub-goals.
 
-    With `only_plans`, nothing is run after it, and so nothing is answered at once either.
+    With `only_plans`, the plan is not run, so there is no direct answer.
     """
 
     context: RunContext
@@ -44,7 +48,7 @@ class Planning:
     only_plans: bool = False
 
     async def answered_plan(self, early: EarlyStart | None = None) -> tuple[Plan, tuple[str, ...]]:
-        """The plan, and the answers that it was made with: a question in its place is answered by a person."""
+        """Return the plan and the answers that it was made with; a person answers questions of the planner."""
         given = answers = self.context.goal.answers
         for earlier in self.context.history.plans.made[:-1]:
             answers += (await self.answer_to(earlier.plan, answers),)
@@ -56,12 +60,12 @@ class Planning:
         return plan, answers
 
     async def answer_to(self, plan: Plan, answers: tuple[str, ...], task: str | None = None) -> str:
-        """The question that stands in a plan's place with its answer, as the planner reads it."""
+        """Ask a person the question that the planner returned instead of tasks; returns question and answer as text."""
         question = plan.clarification or ""
         return f"{question}\n{await self.context.memo.approvals.question(question, answers, task)}"
 
     async def plan(self, early: EarlyStart | None = None) -> Plan:
-        """The plan on record, or else a new one; with `early`, its tasks start while it is being written."""
+        """Return the recorded plan or a new one; with `early`, tasks start while it is being written."""
         if (recorded := self.context.history.plan) is not None:
             self.warn_of_unused(recorded)  # a person may have edited it
             return recorded
@@ -75,21 +79,21 @@ class Planning:
         return plan
 
     def _check_required(self) -> None:
-        """Raise before anything is spent if a skill that the plan must use is not there."""
+        """Raise before anything is spent if a required skill is missing."""
         for name in self.catalogue.goal.required:
             if name not in self.catalogue.known.skills:
                 raise required.absence(name, self.context.workspace.skills.why_absent(name))
 
     def _given(self, plan: Plan) -> Plan:
         required.check(plan, self.catalogue.goal.required)
-        plan, repairs = plan.without_grown(), self.context.goal.repairs  # they grow again, and equal ones are reused
+        plan, repairs = plan.without_grown(), self.context.goal.repairs  # tasks grow again, and equal ones are reused
         plan = self.context.memo.recorded(PlanMade(plan, 0, repairs)).plan
         if repairs:
             self.context.record(Warned(f"the plan was repaired: {summary(repairs)}"))
         return plan
 
     async def decompose(self, brief: Brief, early: EarlyStart | None = None) -> Plan:
-        """A plan that a model makes, or a rule."""
+        """Have a model or a rule make a plan."""
         models = self.context.models
         model, ready = models.for_role("decomposer"), partial(models.ready, "decomposer")
         on_answer = self._show_answer if self.context.goal.stream else None
@@ -101,7 +105,7 @@ class Planning:
 
     @property
     def direct(self) -> bool:
-        """Whether the model may answer at once: never where a skill has to be used, or a form is asked for."""
+        """Whether the model may answer directly: not if a skill must be used or the answer has a schema."""
         goal, where = self.context.goal, self.context.settings.direct_answers
         if self.only_plans or where == "never" or (where == "conversation" and goal.conversation is None):
             return False
@@ -111,11 +115,11 @@ class Planning:
 
     @property
     def known(self) -> Known:
-        """What a plan may use, and refer to in earlier turns of the conversation."""
+        """The names that a plan may use, including results of earlier turns."""
         return replace(self.catalogue.known, earlier=self.context.earlier_ids)
 
     def brief(self, answers: tuple[str, ...] = ()) -> Brief:
-        """What the decomposer is given."""
+        """Return the input of the decomposer."""
         context, catalogue = self.context, self.catalogue
         goal, follow_up = context.goal, context.follow_up
         return Brief(
@@ -141,7 +145,7 @@ class Planning:
 
     @property
     def _called(self) -> tuple[str, ...]:
-        """The tools that a small model may plan with: of those beside the built-in ones, the ones for the goal."""
+        """The tools besides the built-in ones that a small model may plan with: those that fit the goal."""
         most = self.context.models.profile("decomposer").tool_candidates
         if most is None:
             return ()
@@ -151,7 +155,7 @@ class Planning:
         return fitting_tools(self.context.goal.text, own, most) if own else ()
 
     def warn(self, plan: Plan) -> None:
-        """Record what to warn of in a new plan: skills whose needs are not met, and skills that it should use."""
+        """Record warnings about a new plan: skills whose needs are not met, and certain skills that it does not use."""
         self.warn_of_needs(plan)
         self.warn_of_unused(plan)
 
@@ -161,22 +165,22 @@ class Planning:
             self.context.record(Warned(warning))
 
     def warn_of_unused(self, plan: Plan, before: Plan | None = None, task: str | None = None) -> None:
-        """Record a warning for each skill that was selected with certainty and that a plan does not use.
+        """Record a warning for each skill that was selected with certainty and that the plan does not use.
 
-        Of a plan that was changed, for each that the one `before` it used. `task` is the sub-goal that it is for.
+        After a change, only skills that the plan `before` it used count. `task` is the sub-goal of the plan.
         """
         if not plan.tasks:
             return
         certain = [name for name in self.certain if before is None or unused_skills.used_in(before.tasks, name)]
         unknown = unused_skills.unknown_names(plan.unused, self.catalogue.known.skills) if before is None else ""
-        said = [*unused_skills.warnings(plan.tasks, certain, plan.unused), *filter(None, [unknown])]
-        known = self.context.history.ledger.warnings
-        for text in (f"task {task!r}: {one}" if task else one for one in said):
-            if text not in known:
+        warnings = [*unused_skills.warnings(plan.tasks, certain, plan.unused), *filter(None, [unknown])]
+        recorded = self.context.history.ledger.warnings
+        for text in (f"task {task!r}: {warning}" if task else warning for warning in warnings):
+            if text not in recorded:
                 self.context.record(Warned(text))
 
     def warn_of_unneeded(self, plan: Plan, outcomes: Mapping[str, Outcome]) -> None:
-        """Record a warning for each skill that the plan had to use, and whose tasks all had nothing to do."""
+        """Record a warning for each certain skill whose tasks all had nothing to do."""
         grown = {parent_of(task.id) for task in plan.tasks}
         for name in self.certain:
             own = [task.id for task in plan.reported if task.action_type == "skill" and task.name == name]
@@ -186,24 +190,24 @@ class Planning:
                 for task in own
             ]
             if own and all(idle):
-                said = (
+                warning = (
                     f"the skill {name!r} was selected with certainty but not used: {', '.join(own)} had nothing to do"
                 )
-                if said not in self.context.history.ledger.warnings:
-                    self.context.record(Warned(said))
+                if warning not in self.context.history.ledger.warnings:
+                    self.context.record(Warned(warning))
 
     @property
     def certain(self) -> tuple[str, ...]:
-        """The skills that a plan has to use, or say why not."""
+        """The skills that a plan must use, or name in `unused` with a reason."""
         known = self.catalogue.known.skills
-        return tuple(one.name for one in self.catalogue.selections if one.certain and one.name in known)
+        selections = self.catalogue.selections
+        return tuple(selected.name for selected in selections if selected.certain and selected.name in known)
 
     def unmet_needs(self, plan: Plan) -> list[str]:
-        """A warning for each skill of a plan that needs what this run does not have."""
+        """Return a warning for each skill of a plan whose needs this run does not meet."""
         unmet = self.context.workspace.unmet(planned_skills(plan), self.catalogue.capabilities)
         return [
-            f"the plan uses the skill {name!r}, which needs {' and '.join(missing)}: tasks here do not have it, "
-            "so the skill works only with what the goal, its files and other tasks give it; a run has it with "
-            f"{' '.join(SWITCHES[need] for need in missing)}"
+            f"the plan uses the skill {name!r}, which needs {' and '.join(missing)}, but tasks do not have it; "
+            f"allow it ({', '.join(_SETTINGS[need] for need in missing)}), or provide the data as files"
             for name, missing in unmet.items()
         ]

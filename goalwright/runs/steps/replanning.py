@@ -1,7 +1,7 @@
-"""Changing a run's plan: only at rest, so that the request depends on how tasks ended and not on who was faster.
+"""Changes the plan of a run, at rest only, so that the request depends on the tasks' outcomes and not on timing.
 
-nothing runs, is ready or waits → a task failed that others or the answer need, a worker called the plan wrong, or a
-person asked → a model changes what has not begun → run on. Each attempt counts, whatever comes of it.
+Triggers are a failed task that others or the answer need, a worker that called the plan wrong, and a person's request.
+A model then changes the tasks that have not begun. Each attempt counts, even if it fails.
 """
 
 from __future__ import annotations
@@ -39,9 +39,10 @@ _DEFAULT = Settings().max_replans
 
 @dataclass(slots=True)
 class Replanning:
-    """Changes the plan of one run, which was made with `answers`; it may do so `most` times.
+    """Changes the plan of one run, at most `most` times; the plan was made with `answers`.
 
-    Workers are told by how often it could when the run began, `at_start`. A replay `repeats` the changes on record.
+    `at_start` is the limit when the run began, which decides whether workers get the tool. A replay `repeats` the
+    recorded changes.
     """
 
     planning: Planning
@@ -55,7 +56,7 @@ class Replanning:
 
     @classmethod
     def of(cls, planning: Planning, current: CurrentPlan) -> Replanning:
-        """How the plan of a run may change, by its settings."""
+        """Return the replanning of a run, by its settings."""
         context = planning.context
         repeats, started, most = context.recorded.changes is not None, context.history.started, 0
         if not repeats and _has_model(context):
@@ -69,7 +70,7 @@ class Replanning:
 
     @property
     def history(self) -> Replans:
-        """What is on record of changes so far."""
+        """The recorded changes so far."""
         return self._context.recorded.replans
 
     @property
@@ -78,28 +79,28 @@ class Replanning:
 
     @property
     def left(self) -> int:
-        """How often the plan may still change."""
+        """The number of changes left."""
         return 0 if self._given_up else max(self.most - self._attempts, 0)
 
     def tools(self, task: Task) -> list[PlanIsWrong]:
-        """What a task's worker can say about the plan; always the same tools for the same task, however it goes."""
+        """Return the tool with which a worker calls the plan wrong; always the same for the same task."""
         if self.at_start <= self.history.started_at.get(task.id, self._attempts):
             return []
         return [PlanIsWrong(str(self._context.artifacts.workspace))]
 
     def holds(self, task: Task) -> bool:
-        """Whether a task has to wait for the plan to be changed."""
+        """Return whether a task must wait for a change of the plan."""
         return self.left > 0 and any(before in self.history.wrong for before in task.depends_on)
 
     @property
     def scheduled(self) -> Plan:
-        """The tasks to run: without those that grow, and in a resumed run without those that have been replaced."""
+        """The plan to schedule: without grown tasks, and in a resumed run without replaced ones."""
         return self._plan if self.repeats else self._plan.without_replaced()
 
     async def begin(self) -> str | None:
-        """Change the plan before anything runs, if a person asked for that; returns why it was not changed.
+        """Change the plan before anything runs, if a person asked for it; returns why it was not changed.
 
-        A replay makes all changes here that are on record.
+        A replay makes all recorded changes here.
         """
         if self.repeats:
             for record in self.history.changes:
@@ -111,7 +112,7 @@ class Replanning:
         return replanned.note if replanned.change is None else None
 
     async def run(self, schedule: Schedule) -> Mapping[str, Outcome]:
-        """Run the tasks, and change the plan at rest as often as it needs and may; returns how all tasks ended."""
+        """Run the tasks, and change the plan at rest while it needs it and changes are left; returns all outcomes."""
         while True:
             outcomes = await schedule.run()
             if self.left == 0 or any(isinstance(outcome, Cancelled | Waiting) for outcome in outcomes.values()):
@@ -122,13 +123,13 @@ class Replanning:
             schedule.change(self._plan)
 
     async def _repeat(self, record: ReplanRecord) -> None:
-        """Make a recorded change again, from how the run stood then; what a person changed is given."""
+        """Repeat a recorded change from the recorded state; a person's change is used as it is."""
         event = record.event
         plan = self._plan.having_grown(record.grown)
         if event.cause == "person":
             change = Change(event.added, event.dropped, event.rewired, event.synthesis, event.unused)
-            stood = states(plan, record.tasks, self._context.memo.capture, record.items)
-            begun = {state.id: state.status for state in stood if state.has_begun}
+            task_states = states(plan, record.tasks, self._context.memo.capture, record.items)
+            begun = {state.id: state.status for state in task_states if state.has_begun}
             if not problems(change, plan, begun, self.planning.known, edited=event.dropped):
                 self.current.change(event)
             return
@@ -136,11 +137,11 @@ class Replanning:
 
     async def _change(self, asked: str | None) -> Replanned:
         history = self.history
-        told = history.variables.get(self._attempts, {})  # the same request as before the run was stopped
-        return await self._attempt(self._situation(self._plan, history, asked, told))
+        variables = history.variables.get(self._attempts, {})  # the same request as before the run was stopped
+        return await self._attempt(self._situation(self._plan, history, asked, variables))
 
     async def _attempt(self, situation: Situation) -> Replanned:
-        """Ask for a change and make it, if there is one; what comes of it is recorded."""
+        """Ask a model for a change, make it, and record the outcome."""
         context, brief = self._context, self.planning.brief(self.answers)
         try:
             await context.models.ready("replanner")
@@ -150,8 +151,16 @@ class Replanning:
             replanned = Replanned(None, f"the model gave no answer: {error}")
         change = replanned.change or Change()
         self._repeated += 1
-        told = (change.rewired, change.synthesis, replanned.note, change.unused)
-        event = PlanChanged("replan", None, change.added, change.dropped, *told)
+        event = PlanChanged(
+            "replan",
+            None,
+            change.added,
+            change.dropped,
+            change.rewired,
+            change.synthesis,
+            replanned.note,
+            change.unused,
+        )
         if not self.repeats:
             context.memo.approvals.withdraw(self.current.plan, event)
         self.current.change(event)
@@ -170,46 +179,43 @@ class Replanning:
     def _situation(
         self,
         plan: Plan,
-        stands: ReplanRecord | Replans,
+        state: ReplanRecord | Replans,
         asked: str | None,
-        told: Mapping[str, Any],
+        recorded: Mapping[str, Any],
     ) -> Situation:
-        """How the run stands; what was `told` on record of changes and budget left is told again."""
-        reasons = [*losses(plan, stands.tasks, stands.items), *objections(plan, stands.wrong)]
+        """Return the state of the run for the request; `recorded` has the changes and budget left that it named before."""
+        reasons = [*losses(plan, state.tasks, state.items), *objections(plan, state.wrong)]
         if asked is not None:
             reasons.append(f"the person asks for this: {asked}")
-        stood, number, budget = (
-            states(plan, stands.tasks, self._context.memo.capture, stands.items),
-            self._attempts + 1,
-            self._context.budget,
-        )
-        left = told.get("left", max(self.most - number, 0))
-        spendable = told.get("budget", budget.left_text() if budget is not None else "")
-        return Situation(plan, stood, tuple(reasons), number, left, spendable)
+        task_states = states(plan, state.tasks, self._context.memo.capture, state.items)
+        number, budget = self._attempts + 1, self._context.budget
+        left = recorded.get("left", max(self.most - number, 0))
+        spendable = recorded.get("budget", budget.left_text() if budget is not None else "")
+        return Situation(plan, task_states, tuple(reasons), number, left, spendable)
 
 
 def _has_model(context: RunContext) -> bool:
-    """Whether there is a model for it, and not one that plans in the shape for small models."""
+    """Return whether there is a model for replanning that is not a small one."""
     if context.settings.model_for("replanner") is None:
         return False
     return context.models.profile("replanner").shape is SHAPES["full"]
 
 
-def not_changed(why: str, before: RunFinished | None) -> RunFinished:
-    """The end of a run whose plan was not changed as a person asked; it keeps its answer, and is done if it was."""
+def not_changed(reason: str, before: RunFinished | None) -> RunFinished:
+    """Return the end of a run whose plan was not changed as asked; it keeps its answer, and stays done if it was."""
     answer = before.answer if before is not None else None
     status: RunStatus = "failed" if answer is None else "partial"
     if before is not None and before.status in ("waiting", "done"):
         status = before.status
     data = before.data if before is not None else None
-    return RunFinished(status, answer, f"{NOT_CHANGED}{why}", code=PLAN_NOT_CHANGED, data=data)
+    return RunFinished(status, answer, f"{NOT_CHANGED}{reason}", code=PLAN_NOT_CHANGED, data=data)
 
 
-def as_before(why: str, context: RunContext) -> RunFinished | None:
-    """The end of a run whose plan was not changed: as it stood. None if answers that it waited for let it go on."""
+def as_before(reason: str, context: RunContext) -> RunFinished | None:
+    """Return the previous end of a run whose plan was not changed; None if answered requests let it continue."""
     ledger = context.history.ledger
-    waited = {request.id for request in ledger.waiting}
-    if not waited:
-        return not_changed(why, ledger.finished)
-    still = waited.issubset(request.id for request in context.memo.approvals.known.waiting)
-    return not_changed(why, RunFinished("waiting")) if still else None
+    waiting = {request.id for request in ledger.waiting}
+    if not waiting:
+        return not_changed(reason, ledger.finished)
+    still_waits = waiting.issubset(request.id for request in context.memo.approvals.known.waiting)
+    return not_changed(reason, RunFinished("waiting")) if still_waits else None

@@ -1,4 +1,4 @@
-"""The tasks of a run: its schedule, and what happens when a task's turn comes; some grow into items, goals, rounds."""
+"""Runs the tasks of a plan: schedules them, and grows items, sub-goals and rounds."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class RunningTasks:
-    """Runs the tasks of one run's plan, as it may change; `files` came with the goal, `early` tasks with the plan."""
+    """Runs the tasks of a plan that may change; `early` are tasks that start while the plan is being written."""
 
     context: RunContext
     catalogue: Catalogue
@@ -94,7 +94,7 @@ class RunningTasks:
         )
 
     def stream(self) -> EarlyTasks:
-        """Let tasks start while the plan is being written."""
+        """Prepare to start tasks while the plan is being written."""
         may = partial(may_begin, tools=self._runner.tools, policy=self.context.memo.approvals.policy)
         brief = self.replanning.planning.brief(self.context.goal.answers)
         reader = partial(EarlyReader, brief.judged_by, may)
@@ -102,13 +102,13 @@ class RunningTasks:
         return self.early
 
     def begun_in(self, plan: Plan) -> Plan:
-        """The plan that was accepted, with what of it began already."""
+        """Return the accepted plan with the tasks that have begun already."""
         if self.early is not None:
             return self.early.begun_in(plan)
         return with_parts(plan, self.context.history.ledger.early.values())
 
     async def run(self) -> Mapping[str, Outcome]:
-        """Run the tasks of the plan to their ends; some may have begun while it was being written."""
+        """Run the tasks of the plan to their ends."""
         plan = self.replanning.scheduled
         begun = self.early.begun if self.early is not None else {}
         if not begun and not any(task.action_type == "tool" for task in plan.tasks if not task.depends_on):
@@ -121,7 +121,7 @@ class RunningTasks:
         return await self.replanning.run(self.schedule)
 
     def _remark(self, text: str) -> bool:
-        """Tell the tasks that have not begun what a person remarked; False if there is none."""
+        """Add a remark to the tasks that have not begun; False if there are none."""
         current = self.replanning.current
         waiting = [task for task in self.schedule.not_begun() if task.id in current.plan and parent_of(task.id) is None]
         if waiting:
@@ -130,11 +130,11 @@ class RunningTasks:
         return bool(waiting)
 
     def earlier_results(self, text: str | None) -> dict[str, Done]:
-        """The results of earlier turns of the conversation that a text refers to, as far as they can be read."""
+        """Return the readable results of earlier turns that a text refers to."""
         return self._earlier.readable_in(text) if self._earlier is not None else {}
 
     async def stop(self) -> None:
-        """Stop what began: there will be no plan."""
+        """Stop the tasks that have begun, because there will be no plan."""
         if self.early is not None:
             await self.early.stop()
 
@@ -153,7 +153,7 @@ class RunningTasks:
         return await self._runner.run(task, results)
 
     def _on_text(self, task: Task) -> OnText | None:
-        """Where a task's text goes as it is written: to the person, if it is the answer and no round follows it."""
+        """Return the receiver of a task's text while it is written: only the answer is shown, and not in rounds."""
         if task.repeat is not None:
             return None
         if self.early is not None and self.early.plan is None:
@@ -162,7 +162,7 @@ class RunningTasks:
 
 
 def _earlier_outputs(context: RunContext) -> EarlierOutputs | None:
-    """The results of earlier turns of the conversation, for tasks that refer to them."""
+    """Return the reader of earlier turns' results, if there are any."""
     seen = context.goal.conversation
     if seen is None or not seen.results:
         return None

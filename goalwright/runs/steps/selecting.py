@@ -1,13 +1,13 @@
-"""The first step of a run: which skills and tools there are for its goal, and which of them are selected."""
+"""The first step of a run: lists the skills and tools for its goal, and selects skills."""
 
 from __future__ import annotations
 
 import asyncio
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from goalwright.runs.goal import NO_GOAL
-from goalwright.runs.steps.live_data import web_note
 from goalwright.workspace.blocking_model import BlockingModel
 from goalwright.workspace.goal_keywords import NoKeywords, ask_for_keywords
 from goalwright.workspace.goal_selection import GoalSelection
@@ -16,6 +16,7 @@ from goalwright.workspace.mcp_choice import McpChoice
 from goalwright.workspace.planned_selection import PLAN, PlannedSelection, planned_skills
 from goalwright_planner.errors import ModelError
 from goalwright_planner.events import CatalogueTaken, SkillsSelected, Warned
+from goalwright_skills.discovery.needs import WEB
 from goalwright_skills.selection import detectors
 from goalwright_skills.selection.ranked import TranslatedDetector
 
@@ -25,14 +26,26 @@ if TYPE_CHECKING:
     from goalwright_skills.selection.detector import SkillDetector
     from goalwright_skills.selection.query.language import Foreign
 
+_HOST = re.compile(r"https?://(?:[^\s/?#@]*@)?([\w.-]+)", re.IGNORECASE)
+# Data that changes daily, and words that ask for the current state.
+_CHANGING = re.compile(
+    r"\b(?:weather|forecast|temperature|news|headlines?|traffic|(?:stock|share|bitcoin|gold|oil|house)\s+prices?"
+    r"|exchange\s+rates?|interest\s+rates?|(?:match|game|football)\s+(?:results?|scores?)|flight\s+status)\b",
+    re.IGNORECASE,
+)
+_NOW = re.compile(
+    r"\b(?:today(?:'s|’s)?|tonight|tomorrow|yesterday|right\s+now|at\s+the\s+moment|current(?:ly)?|latest"
+    r"|this\s+(?:morning|afternoon|evening|week)|up[\s-]to[\s-]date|live)\b",
+    re.IGNORECASE,
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Selecting:
-    """Selects skills for a run's goal, or takes what is on record.
+    """Selects skills for the goal of the context, or uses the recorded selection.
 
-    For a sub-goal, which is then the context's goal, `task` is its id, `mcp` are the tools of MCP servers that its run
-    has, and `named` the skills used only by name that the run's goal names: a model or data may have written the
-    sub-goal, so it can name no others.
+    For a sub-goal, `task` is its id and `mcp` are the MCP tools of the run. `named` are the manual skills that the
+    run's goal names; the sub-goal can name no others, since a model or data may have written it.
     """
 
     context: RunContext
@@ -41,7 +54,7 @@ class Selecting:
     named: frozenset[str] | None = None
 
     async def catalogue(self, *, ask: bool = True) -> Catalogue:
-        """The skills and tools for this goal; a resumed run keeps the selection and the listings on record."""
+        """Return the skills and tools for this goal; a resumed run keeps the recorded selection and listings."""
         if self.mcp is None:
             return await replace(self, mcp=await self._mcp_tools()).catalogue(ask=ask)
         recorded, selected = self._recorded
@@ -73,7 +86,7 @@ class Selecting:
 
     async def _taken(self, catalogue: Catalogue) -> CatalogueTaken:
         listings = catalogue.skill_listing, catalogue.tool_listing
-        if self.task is not None:  # the run has the fingerprints and the tools on record
+        if self.task is not None:  # the run has recorded the fingerprints and the tools
             return CatalogueTaken((), *listings, task=self.task)
         workspace = self.context.workspace
         prints = workspace.fingerprints.known(catalogue.skills)
@@ -85,9 +98,9 @@ class Selecting:
         )
 
     async def _select(self, *, ask: bool, keywords: str = "") -> tuple[Catalogue, str]:
-        """The skills and tools as they are now, and the keywords that they were selected by besides the goal's words.
+        """Return today's skills and tools, and the keywords that were used for the selection.
 
-        The ranked detector replaces one that may not ask its model.
+        Without `ask`, the ranked detector replaces a detector that would ask a model.
         """
         if self._planned is not None:
             return await self._take(self._planned), ""
@@ -107,7 +120,7 @@ class Selecting:
         return replace(catalogue, warnings=(*catalogue.warnings, *notes)), keywords
 
     async def _mcp_tools(self) -> McpChoice:
-        """The tools of MCP servers that this run has on record, or else those that fit the goal now."""
+        """Return the recorded MCP tools of this run, or the ones that fit the goal now."""
         goal, workspace, recorded = self.context.goal, self.context.workspace, self.context.recorded.mcp
         if recorded is not None or not workspace.tools.has_mcp:
             return recorded or McpChoice()
@@ -133,14 +146,14 @@ class Selecting:
 
     @property
     def _nameable(self) -> frozenset[str] | None:
-        """The skills used only by name that a sub-goal can name; those of a selection on record stay."""
+        """The manual skills that a sub-goal can name, and the skills of a recorded selection."""
         selected = self.context.recorded.selections.get(self.task or "")
         if self.named is None or selected is None:
             return self.named
-        return self.named.union(one.name for one in selected.selections)
+        return self.named.union(selection.name for selection in selected.selections)
 
     async def _picked(self, translated: TranslatedDetector | None) -> Catalogue:
-        """The skills that a model picks."""
+        """Have a model pick skills."""
         workspace, models = self.context.workspace, self.context.models
         with BlockingModel(models.for_role("detector")) as model:
             detector = LlmDetector.of(workspace, models, workspace.unlocked(model), translated)
@@ -149,18 +162,18 @@ class Selecting:
         return replace(catalogue, warnings=(*catalogue.warnings, *detector.warnings))
 
     async def _keywords(self, foreign: Foreign) -> tuple[str, str]:
-        """Keywords in the skills' language, or a warning that there are none."""
+        """Ask a model for keywords in the skills' language; returns them, or a warning."""
         context = self.context
         await context.models.ready("detector")
         model = context.models.for_role("detector")
         try:
             return await ask_for_keywords(context.goal.text, foreign, model, context.prompts, self.task), ""
         except (ModelError, NoKeywords) as error:
-            wanted = f"{foreign.skills} keywords"
-            return "", f"the model gave no {wanted}, so skills are selected by the goal's own words: {error}"
+            keywords = f"{foreign.skills} keywords"
+            return "", f"the model gave no {keywords}, so skills are selected by the goal's own words: {error}"
 
     def translated(self, catalogue: Catalogue) -> Foreign | None:
-        """The languages from and to which a model is asked to translate; None if it is not asked."""
+        """Return the languages of a translation by a model; None if there is none."""
         context, foreign = self.context, catalogue.foreign
         if not context.settings.translate_goals or context.goal.plan is not None or foreign is None:
             return None
@@ -168,7 +181,7 @@ class Selecting:
 
     @property
     def _planned(self) -> PlannedSelection | None:
-        """The skills of the plan that came with the goal, if it names any; without a goal, nothing is selected."""
+        """The skills of the given plan, if it names any; without a goal, nothing is selected."""
         goal, ranked = self.context.goal, self.context.workspace.skills.ranked
         if goal.plan is not None and goal.text == NO_GOAL:
             return PlannedSelection(planned_skills(goal.plan), ranked)
@@ -176,17 +189,33 @@ class Selecting:
 
     @property
     def asks(self) -> bool:
-        """Whether a model is asked which skills fit."""
+        """Whether a model selects the skills."""
         return self.context.settings.detector == detectors.ASKING and self._planned is None
 
 
 def _as_recorded(catalogue: Catalogue, taken: CatalogueTaken, selected: SkillsSelected) -> Catalogue:
-    """The catalogue with the listings and the selection on record."""
+    """Return the catalogue with the recorded listings and selection."""
     return replace(
         catalogue, skill_listing=taken.skill_listing, tool_listing=taken.tool_listing, selections=selected.selections
     )
 
 
 def language_note(catalogue: Catalogue) -> str:
-    """Why no skill fits, if the goal's language is the reason."""
+    """Return why no skill fits, if the goal's language is the reason."""
     return catalogue.foreign.note if catalogue.foreign is not None and not catalogue.selections else ""
+
+
+def web_note(goal: str, catalogue: Catalogue) -> str:
+    """Return a warning if the goal needs the web and tasks have no access, because a model makes up missing data."""
+    if WEB in catalogue.capabilities or catalogue.goal.mcp.tools:
+        return ""
+    if address := _HOST.search(goal):
+        host = address.group(1).rstrip(".").lower()
+        return f"the goal names {host}, but tasks have no web access: allow this host (allow_web)"
+    if (data := _CHANGING.search(goal)) and _NOW.search(goal):
+        name = " ".join(data.group().lower().split())
+        return (
+            f"the goal asks for current data ({name}), but tasks have no web access, and a model may make it up: "
+            "provide the facts as a file, or allow a host (allow_web)"
+        )
+    return ""

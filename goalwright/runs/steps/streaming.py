@@ -1,10 +1,7 @@
-"""A plan that streams: its tasks start while the model is still writing the rest of it.
+"""Streams a plan: its tasks start while the model is still writing it.
 
-a task is whole and valid → it is recorded, and starts
-→ the plan is accepted: what began and stands in it unchanged goes on, its items too; the rest is stopped
-→ the other tasks join
-
-Only what does no harm starts early: nothing that asks a person, writes, or reaches the network as a tool.
+A complete and valid task is recorded and starts. When the plan is accepted, unchanged tasks continue, others are
+stopped, and the remaining tasks join. Tasks that ask a person, write, or use the network as a tool never start early.
 """
 
 from __future__ import annotations
@@ -40,9 +37,9 @@ _NOT_ACCEPTED = "it is not in the plan that was accepted"
 
 @dataclass(slots=True)
 class EarlyTasks:
-    """Feeds a run's schedule with tasks before its plan is whole; `reader` makes what reads a plan as it is written.
+    """Adds tasks to a run's schedule before its plan is complete; `reader` makes a reader of streamed plans.
 
-    `recorded` are those on record from before the run was stopped, and the items that they grew into.
+    `recorded` are the early tasks from before the run was stopped, and the items that they grew into.
     """
 
     context: RunContext
@@ -59,18 +56,18 @@ class EarlyTasks:
         self.recorded = dict(self.context.history.ledger.early)
 
     def hear(self, text: str) -> None:
-        """Take the next piece of the plan; an empty one begins it again, at this model or another."""
+        """Read the next piece of the plan; an empty one starts over, with this model or another."""
         if self._reading is None or not text:
             self._reading = self.reader()
         for task in self._reading.feed(text):
-            if self.begun.setdefault(task.id, task) != task:  # an answer that broke off began differently
+            if self.begun.setdefault(task.id, task) != task:  # a broken answer began differently
                 self._reading.stop()
                 return
             if task.id not in self.current.plan:
                 self._begin(task)
 
     def could_begin(self, text: str) -> tuple[str, ...]:
-        """The ids of the tasks of a whole answer that could have started early."""
+        """Return the ids of the tasks of a complete answer that could have started early."""
         reader = self.reader()
         reader.feed(text)
         return tuple(reader.tasks)
@@ -82,7 +79,7 @@ class EarlyTasks:
             self.context.record(PlanChanged("stream", None, (task,), dropped))
         for part in parts:
             del self.recorded[part.id]
-        grown = parts if before == task else ()  # the task grows into them again, and finds them in the plan
+        grown = parts if before == task else ()  # the task grows into them again and finds them in the plan
         plan = self.current.plan
         self.current.plan = plan.with_tasks((*plan.tasks, task, *grown), grown=len(grown))
         self.schedule.add(task)
@@ -95,15 +92,15 @@ class EarlyTasks:
         return await self.schedule.run()
 
     async def settle(self, plan: Plan) -> None:
-        """Keep of what began what stands in the plan that was accepted, with all that it waits for; stop the rest."""
-        import networkx as nx  # slow to import, and a run's first call leaves without it
+        """Keep the tasks that are unchanged in the accepted plan, with their dependencies; stop the others."""
+        import networkx as nx  # slow to import, and not needed for the first call
 
         planned = {name: task for name, task in self.recorded.items() if parent_of(name) is None}
-        began, kept = planned | self.begun, set[str]()
+        begun, kept = planned | self.begun, set[str]()
         for task_id in nx.topological_sort(plan.graph):
-            if began.get(task_id) == plan.task(task_id) and kept.issuperset(plan.task(task_id).depends_on):
+            if begun.get(task_id) == plan.task(task_id) and kept.issuperset(plan.task(task_id).depends_on):
                 kept.add(task_id)
-        lost = [task_id for task_id in began if task_id not in kept]
+        lost = [task_id for task_id in begun if task_id not in kept]
         if not lost:
             return
         gone = (*lost, *(part.id for part in self._parts if root_of(part.id) in lost))
@@ -115,33 +112,33 @@ class EarlyTasks:
         left = tuple(task for task in self.current.plan.tasks if task.id not in gone)
         self.current.plan = self.current.plan.with_tasks(left)
         self.context.record(PlanChanged("stream", None, (), gone, note=_NOT_ACCEPTED))
-        are = f"{counted(len(lost), 'task')} that began while the plan was written {plural(len(lost), 'is', 'are')}"
-        self.context.record(Warned(f"{are} not in it as it was accepted ({', '.join(lost)}); what was spent counts"))
+        tasks = f"{counted(len(lost), 'task')} that began early {plural(len(lost), 'is', 'are')}"
+        self.context.record(Warned(f"{tasks} not in the accepted plan ({', '.join(lost)}); their cost counts"))
 
     @property
     def _parts(self) -> tuple[Task, ...]:
-        """The items that tasks have grown into so far, in this process and on record."""
+        """The items that tasks have grown into so far, in this process and in the record."""
         return (*parts_in(self.current.plan.tasks), *parts_in(self.recorded.values()))
 
     def begun_in(self, plan: Plan) -> Plan:
-        """The plan that was accepted, with the tasks that began as they are, and what they have grown into."""
+        """Return the accepted plan with the tasks that have begun, and their items."""
         tasks = tuple(self.begun.get(task.id, task) for task in plan.tasks)
         return with_parts(plan.with_tasks(tasks), self._parts)
 
     async def join(self, plan: Plan) -> None:
-        """Take the plan whose other tasks have joined, and run until what began is at rest."""
+        """Continue with the accepted plan, and wait until the early tasks are at rest."""
         self.plan, self.context.memo.keeps_replies = plan, False
         if self._work is not None:
             await self._work
 
     async def stop(self) -> None:
-        """Stop what began: there will be no plan."""
+        """Stop the tasks that have begun, because there will be no plan."""
         if self._work is not None:
             self._work.cancel()
             await asyncio.gather(self._work, return_exceptions=True)
 
     def text_of(self, task: Task) -> OnText:
-        """Takes the text of a task that began early; it is shown once it is known to be the answer."""
+        """Return a receiver of a task's text, which is shown once the task is known to write the answer."""
         pieces: list[str] = []
 
         def hear(text: str) -> None:
@@ -158,21 +155,21 @@ class EarlyTasks:
 
 
 def may_stream(context: RunContext) -> bool:
-    """Whether tasks may start while the plan is being written; small models write plans that others complete."""
+    """Return whether tasks may start while the plan is being written; plans of small models are completed first."""
     if not context.settings.stream_plan or context.goal.plan:
         return False
-    if context.settings.required_skills:  # nothing runs before the plan is known to use them
+    if context.settings.required_skills:  # nothing runs before the plan uses them
         return False
     profile = context.models.profile("decomposer")
     return profile.shape is FULL.shape and not profile.whole_goal
 
 
 def may_begin(task: Task, tools: Mapping[str, Tool], policy: ApprovalPolicy) -> bool:
-    """Whether a task does no harm if the plan that it stands in is refused."""
+    """Return whether a task does no harm if its plan is refused."""
     if task.needs_approval or task.action_type not in ("llm", "skill", "tool"):
         return False
     if task.action_type != "tool":
-        return not is_prompt(task.name or "")  # its server would be asked
+        return not is_prompt(task.name or "")  # a server prompt would call its server
     tool = tools.get(task.name or "")
     manifest = getattr(tool, "manifest", None)
     if tool is None or (manifest is None and not hasattr(tool, "effects")) or getattr(manifest, "network", False):

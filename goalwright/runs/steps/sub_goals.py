@@ -1,7 +1,7 @@
-"""Sub-goals: a task whose action is a goal is planned when it is ready, into tasks that join the plan of the run.
+"""Plans sub-goals: a task whose action is a goal becomes tasks of the run's plan when it is ready.
 
-select skills for its instruction → a model plans it → its tasks join as `research/sources` → they run like all others →
-the result is their synthesis. The plan follows from what is on record, so a resume and a replay come to the same one.
+Skills are selected for its instruction, a model plans it, and its tasks join as `research/sources`. Their synthesis is
+its output. The request depends on recorded data only, so resume and replay get the same plan.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SubGoals:
-    """Plans the goals among the tasks of one run, whose skills and tools are in `catalogue`."""
+    """Plans the sub-goals of one run, whose skills and tools are in `catalogue`."""
 
     context: RunContext
     parts: FanOut
     catalogue: Catalogue
 
     async def grow(self, task: Task, results: Mapping[str, str]) -> Grown:
-        """The tasks of a goal; raises if no valid plan for it is found, or it would go beyond a limit."""
+        """Plan a sub-goal; raises if there is no valid plan, or a limit would be exceeded."""
         self._limit_cost(task)
         context = self.context
         texts, item = given_to(task, results), item_texts(task)
@@ -65,7 +65,7 @@ class SubGoals:
         return Grown(plan.tasks, partial(self._result, task, goal, plan))
 
     async def _selected(self, task: Task, item: Mapping[str, str] | None) -> Catalogue:
-        """The skills for a goal, selected by its own words: results would drown them."""
+        """Select skills for a sub-goal by its own words, without the results that it refers to."""
         words = fill(REFERENCE.sub(" ", task.instruction), {}, item).strip()
         context = replace(self.context, goal=Goal(words or self.context.goal.text))
         mcp = replace(self.catalogue.goal.mcp, warnings=())
@@ -84,7 +84,7 @@ class SubGoals:
         return replace(brief, schema=task.output_schema, earlier="" if task.depends_on else brief.earlier, direct=False)
 
     async def _planned(self, planning: Planning, brief: Brief) -> Plan:
-        """A plan for a goal; a question in its place is answered by a person."""
+        """Have a model plan a sub-goal; a person answers its questions."""
         while not (plan := await planning.decompose(brief)).tasks:
             answer = await planning.answer_to(plan, brief.answers, brief.task)
             brief = replace(brief, answers=(*brief.answers, answer))
@@ -92,7 +92,7 @@ class SubGoals:
         return plan
 
     async def _result(self, task: Task, goal: str, plan: Plan, outcomes: Mapping[str, Outcome]) -> str:
-        """What the tasks of a goal have come to; raises if none has a result."""
+        """Write the output of a sub-goal from its tasks' results; raises if there are none."""
         context, models = self.context, self.context.models
         profile = models.profile("synthesis", task.id)
         made_of = (goal, plan, context.prompts, context.artifacts, context.memo)
@@ -109,7 +109,7 @@ class SubGoals:
         return canonical(await replace(synthesis, form=form).data(outcomes, model))
 
     def _limit_cost(self, task: Task) -> None:
-        """Keep the calls of a goal, and of all tasks inside it, within what it may cost."""
+        """Limit the cost of a sub-goal and all tasks inside it to its `max_cost`."""
         budget = self.context.budget
         if budget is None or task.max_cost is None:
             return

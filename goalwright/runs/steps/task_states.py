@@ -1,4 +1,4 @@
-"""How the tasks of a plan stand when it is to change, and what speaks for a change."""
+"""The states of a plan's tasks for a request to change it, and the reasons for the change."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from goalwright_executor.history.replans import TaskEnd
     from goalwright_planner.plan.plan import Plan
 
-# Characters of a task's error or output that the request shows, of one and of all.
+# Limits in characters on the error or output of each task, and on all of them, in the request.
 _EACH = 1_500
 _IN_ALL = 20_000
 _NO_RESULT = ("failed", "denied")
@@ -25,9 +25,9 @@ _NO_RESULT = ("failed", "denied")
 def states(
     plan: Plan, tasks: Mapping[str, TaskEnd], capture: Capture, items: Mapping[str, TaskEnd] | None = None
 ) -> tuple[TaskState, ...]:
-    """How each task of a plan stands, with the beginning of its output or error; a task that only waits is pending.
+    """Return the state of each task, with the beginning of its output or error; a waiting task is pending.
 
-    So stand the `items` that failed and that the answer lacks.
+    Failed `items` of final tasks are included.
     """
     lost = _lost_items(plan, tasks, items or {})
     ends = _ends(plan, {name: end for name, end in tasks.items() if end.status != "waiting"})
@@ -43,9 +43,9 @@ def states(
 
 
 def losses(plan: Plan, tasks: Mapping[str, TaskEnd], items: Mapping[str, TaskEnd] | None = None) -> list[str]:
-    """A reason to change the plan for each failed task that leaves others skipped, or the answer without its result.
+    """Return a reason for each failed task that leaves others skipped or the answer without its result.
 
-    The answer also lacks failed `items` of a final task. A failure that another task has handled is no reason.
+    Failed `items` of a final task are reasons too; a failure that another task has handled is not.
     """
     status = {name: end.status for name, end in _ends(plan, tasks).items()}
     failed = [task for task in plan.tasks if status.get(task.id) == "failed" and task.id not in plan.replaced]
@@ -64,7 +64,7 @@ def losses(plan: Plan, tasks: Mapping[str, TaskEnd], items: Mapping[str, TaskEnd
 
 
 def _lost_items(plan: Plan, tasks: Mapping[str, TaskEnd], items: Mapping[str, TaskEnd]) -> dict[str, TaskEnd]:
-    """The failed items of final tasks that are done without them."""
+    """Return the failed items of final tasks that are done without them."""
     failed = {name: end for name, end in items.items() if end.status == "failed" and name not in plan.replaced}
     if not failed:
         return {}
@@ -75,7 +75,7 @@ def _lost_items(plan: Plan, tasks: Mapping[str, TaskEnd], items: Mapping[str, Ta
 
 
 def objections(plan: Plan, wrong: Mapping[str, tuple[str, ...]]) -> list[str]:
-    """A reason to change the plan for each one that a worker gave."""
+    """Return the reasons that workers gave for calling the plan wrong."""
     return [
         f"the worker of task {task.id!r} says that the plan is wrong: {reason}"
         for task in plan.tasks
@@ -84,7 +84,7 @@ def objections(plan: Plan, wrong: Mapping[str, tuple[str, ...]]) -> list[str]:
 
 
 def _ends(plan: Plan, tasks: Mapping[str, TaskEnd]) -> dict[str, TaskEnd]:
-    """How the tasks of a plan ended; one that was skipped before the plan was changed has not if it may run now."""
+    """Return the ends of a plan's tasks, without skipped tasks that may run now, after a change of the plan."""
     status = {name: end.status for name, end in tasks.items()}
     without = [task.id for task in plan.tasks if status.get(task.id) in _NO_RESULT and task.id not in plan.replaced]
     behind = plan.behind(without)

@@ -1,4 +1,4 @@
-"""The tools of a run's tasks: programs and functions by name, and for each task those that its model may call."""
+"""The tools of a run's tasks: by name for plans, and for each task the tools that its model may call."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class TaskTools:
-    """The tools of one run's tasks; `callable_by_plan` are those that a task of a plan may be."""
+    """The tools of one run; `callable_by_plan` are the tools that a task can call without a model."""
 
     def __init__(self, context: RunContext, catalogue: Catalogue, current: CurrentPlan) -> None:
         self._context, self._current = context, current
@@ -44,9 +44,9 @@ class TaskTools:
         self.callable_by_plan = {n: tool for n, tool in by_name if not changed_file(getattr(tool, "function", None))}
 
     def for_task(self, task: Task) -> Sequence[Tool]:
-        """The tools that a task's model may call."""
+        """Return the tools that a task's model may call."""
         from goalwright_skills.builtin.writing.function_write import (
-            bound,  # not at start: it is needed when a task has tools
+            bound,  # imported when a task has tools
         )
         from goalwright_skills.builtin.writing.write_place import WritePlace
 
@@ -76,11 +76,11 @@ class TaskTools:
 
     @cached_property
     def _host(self) -> ToolHost:
-        """Where code runs, found when it first does: looking for walls takes a moment."""
+        """The host that runs code; looking for sandboxes takes a moment, so it is created when first needed."""
         return self._context.workspace.tools.host(self._context.artifacts.folder, self._log)
 
     def _comes_before(self, task: str, other: str) -> bool:
-        """Whether a task is done before another one starts."""
+        """Return whether a task is done before another one starts."""
         import networkx as nx
 
         graph = self._current.plan.graph

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 async def claim(journal: Journal, run_id: str) -> None:
-    """Claim a run; if the caller is cancelled meanwhile, the claim is released as soon as it is made."""
+    """Claim a run; if the caller is cancelled, the claim is released as soon as it is made."""
     claiming = asyncio.ensure_future(asyncio.to_thread(journal.claim, run_id))
     try:
         await asyncio.shield(claiming)
@@ -25,7 +25,7 @@ async def claim(journal: Journal, run_id: str) -> None:
 
 
 async def release(journal: Journal, run_id: str) -> None:
-    """Release a claimed run that was not continued; it is free when this returns."""
+    """Release a claimed run that was not continued, and wait for it."""
     journal.release(run_id)
-    with suppress(StoreFailed):  # closing the journal tries once more
+    with suppress(StoreFailed):  # closing the journal tries again
         await journal.settle()

@@ -1,7 +1,7 @@
-"""Following up a run: what a new one takes over from a run that has ended, as material and never as instructions.
+"""Follows up a run: a new run gets the results of a finished run, as material and not as instructions.
 
-It is recorded in the new run, which needs the earlier one no more. The planner sees the beginning of it, and so do the
-tasks that depend on no other, more of it.
+They are recorded in the new run, so that it does not need the earlier one. The planner sees their beginnings; tasks
+without dependencies see more.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ if TYPE_CHECKING:
     from goalwright_planner.prompting.prompts import Prompts
 
 _ENDED = ("done", "partial", "failed")
-# Characters that are taken over: of the goal, of the answer, of each result and of all of them.
+# Limits in characters on the goal, the answer, each result and all results.
 _GOAL, _ANSWER, _RESULT, _RESULTS = 4_000, 30_000, 3_000, 15_000
-# Characters of the answer, of each result and of all of them that the planner, or a small model, is shown.
+# Limits on the answer, each result and all results in the prompts of the planner and of small models.
 _SHOWN_TO_PLANNER = 6_000, 500, 5_000
 _SHOWN_TO_SMALL = 3_000, 0, 0
-# The marks around what is shown begin like this; a text that has one itself must not end them.
+# The tags around these texts begin like this; a text must not contain one.
 _MARK = re.compile(r"<(\s*/?\s*earlier)", re.IGNORECASE)
 
 
 def earlier_run(store: Store, run: str, capture_of: Callable[[str], Capture]) -> EarlierRun:
-    """What a new run takes over from a stored one; raises unless that has ended. `capture_of` is by the run's id."""
+    """Return the results of a stored run for a new one; raises if it has not ended."""
     summary = store.find(run)
     if summary.status not in _ENDED:
-        how = "it waits for an answer" if summary.status == "waiting" else f"its status is {summary.status}"
+        reason = "it waits for an answer" if summary.status == "waiting" else f"its status is {summary.status}"
         raise InputError(
-            f"run {summary.run_id} has not ended: {how}",
+            f"run {summary.run_id} has not ended: {reason}",
             hint=f"a run can be followed up once it is done or failed: goalwright resume {summary.run_id}",
         )
     capture = capture_of(summary.run_id)
@@ -56,30 +56,30 @@ def earlier_run(store: Store, run: str, capture_of: Callable[[str], Capture]) ->
 
 @dataclass(frozen=True, slots=True)
 class FollowUp:
-    """Says in prompts what a run follows up."""
+    """Renders the earlier run in prompts."""
 
     earlier: EarlierRun
     prompts: Prompts
     capture: Capture
 
     def for_planner(self) -> str:
-        """What the planner is told."""
-        return self._told("plan", *_SHOWN_TO_PLANNER)
+        """Return the text for the planner."""
+        return self._rendered("plan", *_SHOWN_TO_PLANNER)
 
     def for_task(self, task: Task, profile: Profile) -> str:
-        """What a task's model is told: nothing if the task builds on others, which were."""
+        """Return the text for a task's model; empty if the task depends on others, which have it."""
         if task.depends_on:
             return ""
-        return self._told("task", *((_ANSWER, _RESULT, _RESULTS) if profile.tools else _SHOWN_TO_SMALL))
+        return self._rendered("task", *((_ANSWER, _RESULT, _RESULTS) if profile.tools else _SHOWN_TO_SMALL))
 
-    def _told(self, block: str, answer: int, result: int, results: int) -> str:
-        said = beginnings({"answer": self.earlier.answer}, answer, answer, self.capture)["answer"]
+    def _rendered(self, block: str, answer: int, result: int, results: int) -> str:
+        shown_answer = beginnings({"answer": self.earlier.answer}, answer, answer, self.capture)["answer"]
         texts = {output.task: output.text for output in self.earlier.results} if results else {}
         shown = beginnings(texts, result, results, self.capture)
         variables: dict[str, Any] = {
             "goal": _fenced(self.earlier.goal),
             "status": self.earlier.status,
-            "answer": _fenced(said),
+            "answer": _fenced(shown_answer),
             "results": [
                 {"id": _attribute(output.task), "title": _attribute(output.title), "text": _fenced(shown[output.task])}
                 for output in self.earlier.results
@@ -90,10 +90,10 @@ class FollowUp:
 
 
 def _attribute(text: str) -> str:
-    """A text that can stand between quotes."""
+    """Return a text that can be an attribute in quotes."""
     return " ".join(_fenced(text).replace('"', "'").split())
 
 
 def _fenced(text: str) -> str:
-    """A text that cannot end the marks around it."""
+    """Escape a text so that it cannot end the tags around it."""
     return _MARK.sub(r"&lt;\1", text)

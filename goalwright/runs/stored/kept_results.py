@@ -1,4 +1,4 @@
-"""Results of other runs in the same journal, found by what their model was asked: the setting `cache`."""
+"""Finds results of other runs in the same journal by the hash of the request: the setting `cache`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _DAY = 86_400 * 1_000_000_000  # nanoseconds
 
 @dataclass(frozen=True, slots=True)
 class JournalResults:
-    """Results that runs other than `run_id` have finished in the last `days`."""
+    """Results that other runs than `run_id` finished in the last `days`."""
 
     store: Store
     paths: Paths
@@ -27,7 +27,7 @@ class JournalResults:
     days: float
 
     async def find(self, key: str) -> str | None:
-        """The newest output that was given to the same request, if there is one that is not too old."""
+        """Return the newest output for the same request that is not too old."""
         return await asyncio.to_thread(self._find, key)
 
     def _find(self, key: str) -> str | None:
@@ -35,5 +35,5 @@ class JournalResults:
         row = self.store.result(key, since, apart_from=self.run_id)
         if row is None or not isinstance(row.body.get("output"), str):
             return None
-        # Paths into the folder of the run that it comes from stay there.
+        # Paths in the folder of the other run stay there.
         return str(records.capture(self.paths, row.run_id).local(row.body["output"]))

@@ -1,4 +1,4 @@
-"""Between a run and its record: where the journal is, how a goal is recorded, and how it is read back."""
+"""Opens the journal, records goals and settings, and reads them back."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from goalwright_skills.builtin.writing.workspace_writes import WorkspaceWrites
 
 _WEB = ("allow_web", "web_proxy", "search", "allow_network_hosts")
-# Settings of the machine that a run runs on, not of the run, and what only the user allows: no record grants tools.
+# Settings of the machine, and permissions that only the user gives: a record cannot grant tools.
 _LOCAL = frozenset(
     {"journal", "api_base", "unsafe_tools", "helper_minutes", "send_spans", "allow_programs", toolset.KEY, *_WEB}
     | {"prices", "allow_unknown_cost"}
@@ -53,7 +53,7 @@ _LOCAL = frozenset(
 
 
 def open_journal(paths: Paths, settings: Settings) -> Journal:
-    """The journal, created if missing; raises at once if it cannot be written."""
+    """Open the journal, created if missing; raises if it cannot be written."""
     if not settings.journal:
         try:
             make_home(paths.agents)
@@ -68,7 +68,7 @@ def open_journal(paths: Paths, settings: Settings) -> Journal:
 
 
 def first_event(store: Store, run: str, paths: Paths) -> RunStarted:
-    """The first event of a stored run, with local paths and the settings it was last resumed with."""
+    """Return the first event of a stored run, with local paths and the settings of the last resume."""
     summary = store.find(run)
     here = capture(paths, summary.run_id)
     first: RunStarted | None = None
@@ -86,12 +86,12 @@ def first_event(store: Store, run: str, paths: Paths) -> RunStarted:
 
 
 def event_of(row: Row, paths: Paths) -> Event | None:
-    """The event of a stored row, with local paths; None if this version does not know its type."""
+    """Decode a stored row with local paths; None if this version does not know its type."""
     return decode(row.type, capture(paths, row.run_id).local(row.body))
 
 
 def local_rows(rows: Iterable[Row], paths: Paths) -> Iterator[Row]:
-    """Stored rows as a person reads them: with the paths of this checkout in place of the names of folders."""
+    """Yield stored rows with the paths of this checkout in place of named folders."""
     here: dict[str, Capture] = {}
     for row in rows:
         if row.run_id not in here:
@@ -100,12 +100,12 @@ def local_rows(rows: Iterable[Row], paths: Paths) -> Iterator[Row]:
 
 
 def local_text(text: str, run_id: str, paths: Paths) -> str:
-    """A text of a run's line in a list, likewise; most have no path in them."""
+    """Return a text of a run with the paths of this checkout."""
     return capture(paths, run_id).local(text) if is_marked(text) else text
 
 
 def local_summary(run: RunSummary, paths: Paths) -> RunSummary:
-    """A run's line in a list, likewise."""
+    """Return the summary of a run with the paths of this checkout."""
     if not any(map(is_marked, (run.goal, run.note, *run.tags))):
         return run
     here = capture(paths, run.run_id)
@@ -113,12 +113,12 @@ def local_summary(run: RunSummary, paths: Paths) -> RunSummary:
 
 
 def substitutes(started: RunStarted) -> dict[str, Path]:
-    """The files that replaced skills; those that no longer exist are left out."""
+    """Return the existing files that replaced skills."""
     return {name: Path(path) for name, path in started.use.items() if Path(path).is_file()}
 
 
 def capture(paths: Paths, run_id: str, env: Mapping[str, str] = os.environ) -> Capture:
-    """How a run's texts are recorded: which folders have names, and which secrets are redacted."""
+    """Return the capture of a run: its named folders, and the secrets to redact."""
     run = Artifacts.of(paths.workspace, run_id).folder.parent
     roots, secrets, shared = _surrounding(paths, tuple(env.items()), Path.home())
     return Capture(NamedRoots.of(run, paths.workspace, roots), secrets, shared)
@@ -128,7 +128,7 @@ def capture(paths: Paths, run_id: str, env: Mapping[str, str] = os.environ) -> C
 def _surrounding(
     paths: Paths, env: tuple[tuple[str, str], ...], home: Path
 ) -> tuple[tuple[tuple[str, Path], ...], Secrets, SharedLists]:
-    """What all runs of a process share: the named roots besides their own, the secrets, and captured lists."""
+    """Return the shared parts of the captures of a process: named roots, secrets and captured lists."""
     variables = dict(env)
     return tuple(_roots(paths, variables, home)), Secrets.of(variables), SharedLists()
 
@@ -143,7 +143,7 @@ def started(
     reused: tuple[TaskReused, ...] = (),
     date: str = "",
 ) -> RunStarted:
-    """The first event of a run."""
+    """Return the first event of a run."""
     return RunStarted(
         run_id=run_id,
         goal=goal.text,
@@ -169,7 +169,7 @@ def started(
 
 
 def goal_of(history: RunHistory) -> Goal:
-    """The goal as it was given; its files may no longer exist."""
+    """Return the original goal of a run; its files may no longer exist."""
     begun = history.started
     if begun is None:
         raise UnknownRun("the record has no first event", hint="export the whole run")
@@ -188,7 +188,7 @@ def goal_of(history: RunHistory) -> Goal:
 
 
 def plain(settings: Settings) -> dict[str, Any]:
-    """The settings that differ from their defaults, as plain values, and the whole set of built-in tools."""
+    """Return the settings that differ from their defaults, and the set of built-in tools."""
     values = ((field, getattr(settings, field.name)) for field in fields(Settings))
     changed = {field.name: value for field, value in values if value != field.default}
     if settings.journal:
@@ -197,7 +197,7 @@ def plain(settings: Settings) -> dict[str, Any]:
 
 
 def settings_of(recorded: Mapping[str, Any], now: Settings, flags: Mapping[str, Any]) -> Settings:
-    """The settings to resume a run with: as recorded, except those of this machine and those given now."""
+    """Return the recorded settings of a run, except settings of the machine and the flags of this command."""
     names = {field.name for field in fields(Settings)} - _LOCAL
     values = {
         key: tuple(value) if isinstance(value, list) else value for key, value in recorded.items() if key in names
@@ -213,12 +213,12 @@ def settings_of(recorded: Mapping[str, Any], now: Settings, flags: Mapping[str, 
 
 
 def tightened(settings: Settings, now: Settings) -> Settings:
-    """A recorded run's settings, with the skills and tools off that the user has switched off since."""
+    """Return recorded settings without the skills that the user has switched off since."""
     return replace(settings, skills_off=tuple(dict.fromkeys((*settings.skills_off, *now.skills_off))))
 
 
 def _fits(value: Any, hint: Any) -> bool:
-    """Whether a recorded setting has its declared type."""
+    """Return whether a recorded setting has its declared type."""
     try:
         msgspec.convert(value, hint)
     except msgspec.ValidationError:
@@ -227,16 +227,16 @@ def _fits(value: Any, hint: Any) -> bool:
 
 
 def writes_of(recorded: Mapping[str, Any], now: Settings) -> WorkspaceWrites:
-    """Whether a resumed run may change the workspace: as the user allows now; if they do not, what it asks for asks."""
+    """Return `workspace_writes` of a resumed run: the current setting, or `ask` if only the record allows writes."""
     if now.workspace_writes != "deny":
         return now.workspace_writes
     return "ask" if recorded.get("workspace_writes") in ("ask", "allow") else "deny"
 
 
 def _policy(values: Mapping[str, Any], now: Settings) -> dict[str, Any]:
-    """The approval policy of a resumed run: what the user has now, and where the run was stricter, that.
+    """Return the approval policy of a resumed run: the stricter of the user's current one and the recorded one.
 
-    A record may be a stranger's, and what it asked for is not forgotten because a variable is no longer set.
+    A record may be untrusted, and must not lose rules because a variable is no longer set.
     """
     mode, rows = values.get("approve", now.approve), values.get("approvals", ())
     try:
@@ -250,7 +250,7 @@ def _policy(values: Mapping[str, Any], now: Settings) -> dict[str, Any]:
 def _roots(paths: Paths, env: Mapping[str, str], home: Path) -> Iterator[tuple[str, Path]]:
     counts: dict[str, int] = {}
     for location in locations(paths.workspace, **{"home": home, **paths.skill_roots(env)}):
-        # The bundled skills are not the workspace's, even if they lie inside it, as in goalwright's own checkout.
+        # Bundled skills do not belong to the workspace, even if they are inside it, as in goalwright's own checkout.
         if location.source == "bundled" or not location.path.is_relative_to(paths.workspace):
             counts[location.source] = counts.get(location.source, 0) + 1
             yield f"{location.source}-skills-{counts[location.source]}", location.path

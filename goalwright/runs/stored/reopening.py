@@ -1,4 +1,4 @@
-"""Continuing a run that is not running, with what a person gives it: answers, a plan of their own, or a request."""
+"""Prepares a stored run to continue with a person's input: answers, an edited plan, or a request for a change."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _LONGEST = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Reopened:
-    """A stored run as it continues: its goal, its history with `events` from a person, and how it stood before them."""
+    """A stored run that continues: its goal, its history, the `events` of a person, and its ledger before them."""
 
     goal: Goal
     history: RunHistory
@@ -41,7 +41,7 @@ class Reopened:
 
 @dataclass(frozen=True, slots=True)
 class Reopening:
-    """What a person gives a run that is continued: answers, a plan that they edited, or a change that they ask for."""
+    """The input of a person for a stored run: answers, an edited plan, or a requested change."""
 
     answers: Answers = ()
     edited: PlanFile | None = None
@@ -49,11 +49,11 @@ class Reopening:
 
     @property
     def changes(self) -> bool:
-        """Whether the plan is to change."""
+        """Whether the plan changes."""
         return self.edited is not None or self.asked is not None
 
     def reopened(self, run: RunSummary, history: RunHistory, workspace: Workspace) -> Reopened | None:
-        """A claimed run as it continues; None if it is done, and nothing is to change."""
+        """Return a claimed run, ready to continue; None if it is done and its plan does not change."""
         if history.started is None:
             raise UnknownRun(f"run {run.run_id} never started", hint="run its goal again")
         check_not_taken_back(history)
@@ -70,7 +70,7 @@ class Reopening:
         return Reopened(records.goal_of(history), history, ledger, (*answers, *changes))
 
     def resolved(self, history: RunHistory, workspace: Workspace) -> tuple[ApprovalGiven, ...]:
-        """The answers with the requests that they are for; raises if one is unknown or answered."""
+        """Match the answers with their requests; raises if an id is unknown or answered."""
         if not self.answers or history.started is None:
             return ()
         run_id = history.started.run_id
@@ -79,7 +79,7 @@ class Reopening:
         return resolved(self.answers, history.finished.approvals, run_id, capture, tools)
 
     def _changes(self, history: RunHistory, workspace: Workspace) -> tuple[PersonEvent, ...]:
-        """The change of the plan as events; raises if it may not be made."""
+        """Return the change of the plan as events; raises if it is not allowed."""
         if not self.changes:
             return ()
         before = plan_in_hand(history)
@@ -90,7 +90,8 @@ class Reopening:
         goal, seen = (begun.goal, begun.conversation) if begun is not None else ("", None)
         if self.edited.goal and self.edited.goal != goal:
             raise InputError(
-                "the plan has a different goal from the run's", hint="leave `goal` as it is, or run it with --plan"
+                "the plan has a different goal from the run's",
+                hint="keep `goal` unchanged, or run the plan as a new run",
             )
         must_use = workspace.settings.required_skills
         known = workspace.known(seen.earlier_ids if seen is not None else ())
@@ -101,18 +102,18 @@ class Reopening:
 
 
 def check_not_taken_back(history: RunHistory) -> None:
-    """Raise if a person took the run back as a turn of a conversation: it must not do anything any more."""
+    """Raise if a person took the run back as a turn of a conversation."""
     if history.taken_back and history.started is not None:
-        what = f"run {history.started.run_id} is a turn that was taken back"
-        raise InputError(what, hint="give its goal again, in the conversation or with `goalwright run`")
+        raise InputError(
+            f"run {history.started.run_id} is a turn that was taken back",
+            hint="give its goal again, in the conversation or with `goalwright run`",
+        )
 
 
 def checked_request(request: str, env: Mapping[str, str]) -> str:
-    """What a person asks for, without secrets; raises if it cannot be asked."""
+    """Return a request for a change without secrets; raises if it is empty or too long."""
     if not request.strip():
-        raise InputError("what to change is missing", hint='say it: goalwright replan RUN "use the other table"')
+        raise InputError("the change is missing", hint='describe it: goalwright replan RUN "use the other table"')
     if len(request) > _LONGEST:
-        raise InputError(
-            f"the request has {len(request):,} characters, more than {_LONGEST:,}", hint="say it in fewer words"
-        )
+        raise InputError(f"the request has {len(request):,} characters, more than {_LONGEST:,}", hint="shorten it")
     return Secrets.of(env).redact(request.strip())

@@ -1,4 +1,4 @@
-"""Answers to the requests that a run waits for: which request an id means, and whether the answer fits it."""
+"""The open requests of runs, and the answers to them."""
 
 from __future__ import annotations
 
@@ -26,41 +26,41 @@ if TYPE_CHECKING:
 
 Answers = Mapping[str, Answer] | Sequence[tuple[str, Answer]]
 ONLY_QUESTION = ""
-_LIST = "`goalwright approvals {run}` lists what it waits for"
+_LIST = "`goalwright approvals {run}` lists its requests"
 
 
 class UnknownRequest(InputError):
-    """No request of the run has this id, or several could have it."""
+    """No request of the run has this id, or the prefix is not unique."""
 
     code = "UNKNOWN_REQUEST"
 
 
 class AnsweredAlready(InputError):
-    """The request has an answer, which holds."""
+    """The request has an answer already."""
 
     code = "ANSWERED_ALREADY"
 
 
 @dataclass(frozen=True, slots=True)
 class OpenRequest:
-    """A request without an answer, and the run that waits for it."""
+    """A request without an answer, and its run."""
 
     run: RunSummary
     request: ApprovalRequest
 
     def to_dict(self) -> dict[str, Any]:
-        """The request as `goalwright approvals --json` prints it."""
+        """Return the request as JSON."""
         return {"run_id": self.run.run_id, "goal": self.run.goal, **self.request.to_dict()}
 
 
 def open_requests(store: Store, paths: Paths, run: str | None = None) -> list[OpenRequest]:
-    """The requests without an answer: of one run, or of all, the run that was asked first first; of a run by its plan.
+    """Return the requests without an answer, of one run or of all: runs by their first request, tasks in plan order.
 
-    A turn of a conversation that was taken back waits for nothing.
+    A turn of a conversation that was taken back has none.
     """
     by_run = asked_by(store, paths, run)
     for run_id, record in by_run.items():
-        if len(record.waiting) > 1:  # their order is that of the plan
+        if len(record.waiting) > 1:  # they are in plan order
             for row in store.rows(run_id, types=("plan_made", "plan_changed")):
                 if (event := records.event_of(row, paths)) is not None:
                     record.note(event)
@@ -78,7 +78,7 @@ def _is_taken_back(store: Store, run: RunSummary) -> bool:
 
 
 def asked_by(store: Store, paths: Paths, run: str | None = None) -> dict[str, ApprovalRecord]:
-    """What was asked and answered, by run: of one run, or of all that asked."""
+    """Return the requests and answers of one run, or of all, by run."""
     types = ("approval_asked", "approval_given")
     rows = store.rows_of_all(types) if run is None else store.rows(store.find(run).run_id, types=types)
     by_run: dict[str, ApprovalRecord] = {}
@@ -90,16 +90,16 @@ def asked_by(store: Store, paths: Paths, run: str | None = None) -> dict[str, Ap
 
 
 async def approve_all(request: ApprovalRequest) -> Answer | None:
-    """Allow every call and every task; a question or a login needs a person."""
+    """Allow every call and task; a question or a login needs a person."""
     return None if request.kind in ("question", "login") else Answer("allow", by="cli")
 
 
 def resolved(
     answers: Answers, requests: ApprovalRecord, run_id: str, capture: Capture, tools: Mapping[str, Tool]
 ) -> tuple[ApprovalGiven, ...]:
-    """The events of answers to a run's requests; raises with everything that is wrong with them, and records nothing.
+    """Return the events of answers to a run's requests; raises with all faults, and records nothing.
 
-    An id may be any unique prefix of one, with or without its number; ONLY_QUESTION is the only open question.
+    An id may be a unique prefix, with or without its number; ONLY_QUESTION means the only open question.
     """
     pairs = list(answers.items()) if isinstance(answers, Mapping) else list(answers)
     given: dict[str, ApprovalGiven] = {}
@@ -122,7 +122,7 @@ def resolved(
 
 
 def find_request(name: str, requests: ApprovalRecord) -> ApprovalRequest:
-    """The open request that an id means; raises with what is wrong with the id."""
+    """Return the open request with this id; raises if there is none."""
     if name == ONLY_QUESTION:
         questions = [request for request in requests.waiting if request.kind == "question"]
         if len(questions) == 1:
@@ -144,7 +144,7 @@ def find_request(name: str, requests: ApprovalRecord) -> ApprovalRequest:
 
 
 def is_id_of(name: str, request: ApprovalRequest) -> bool:
-    """Whether a name is a beginning of a request's id, with or without its number among equal ones."""
+    """Return whether a name is a prefix of a request's id, with or without its number among equal calls."""
     beginning, _, number = name.partition("#")
     call, _, own = request.id.partition("#")
     return bool(beginning) and call.startswith(beginning) and number in ("", own)

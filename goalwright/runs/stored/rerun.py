@@ -1,4 +1,4 @@
-"""Rerunning a part of a run: upstream results are reused, the rest is executed in a new run."""
+"""Reruns a part of a run: upstream results are reused, the other tasks are executed in a new run."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RerunPlan:
-    """Which tasks are reused, with their output and where it comes from, and which are executed, in plan order."""
+    """The tasks that are reused, with their outputs and sources, and the tasks that are executed, in plan order."""
 
     plan: Plan
     reused: Mapping[str, tuple[str, str]]
     executed: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """What is reused and what is executed, as `rerun --dry-run --json` prints it."""
+        """Return the reused and the executed tasks as JSON."""
         return {"reused": list(self.reused), "executed": list(self.executed)}
 
     @property
     def given(self) -> dict[str, tuple[str, str]]:
-        """The outputs that the new run is given: a task with items is made of theirs again, if these are reused."""
+        """Return the outputs for the new run; a task whose items are reused is joined from them again."""
         items = {parent_of(task) for task in self.reused if number_of(task) is not None}
         return {task: output for task, output in self.reused.items() if task not in items}
 
 
 def plan_rerun(history: RunHistory, begin: Collection[str], inputs: Mapping[str, str]) -> RerunPlan:
-    """Split a recorded plan: the tasks to begin with, all that depends on them, and all without a result are run.
+    """Divide a recorded plan: the tasks in `begin`, their dependents, and tasks without a result are executed.
 
-    Items of a task that comes after one of these are reused if they are told the same, and depend on nothing that is
-    run; those of a task to begin with are run, as all that has grown from it.
+    Items of a dependent task are reused if their text is unchanged and they depend on no executed task. Everything that
+    has grown from a task in `begin` is executed.
     """
     import networkx as nx
 
@@ -61,14 +61,14 @@ def plan_rerun(history: RunHistory, begin: Collection[str], inputs: Mapping[str,
     }
     reused |= {task: (output, f"run {run_id}") for task, output in history.finished.reused.items() if task not in stale}
     reused |= {task: (text, "what you gave") for task, text in inputs.items()}
-    # A loop is run again as a whole: its rounds are neither reused nor named.
+    # A repeated task is run again as a whole: its rounds are neither reused nor listed.
     order = [task.id for task in plan.tasks if task.id in counted and parent_of(task.id) not in inputs]
     executed = tuple(task for task in order if task not in reused)
     return RerunPlan(plan, {task: reused[task] for task in order if task in reused}, executed)
 
 
 def _needs_nothing(history: RunHistory, task_id: str) -> bool:
-    """Whether a grown task is done, or was not needed."""
+    """Return whether a grown task is done or was not needed."""
     finished = history.tasks.get(task_id)
     return task_id in history.finished.reused or (finished is not None and finished.status in ("done", "unneeded"))
 
@@ -79,7 +79,8 @@ def _check(plan: Plan, names: Collection[str]) -> None:
         if in_round(name) and name in plan:
             whole = next(task for task in with_parents(name) if not in_round(task))
             raise InputError(
-                f"{name!r} is a part of a round of {whole!r}", hint=f"all rounds run again with --from {whole}"
+                f"{name!r} is a part of a round of {whole!r}",
+                hint=f"begin with {whole}, which runs all its rounds again",
             )
         if name not in planned:
             raise InputError(

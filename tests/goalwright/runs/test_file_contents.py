@@ -153,7 +153,7 @@ async def test_a_rerun_warns_of_a_file_that_is_nowhere(tmp_path: Path, monkeypat
         events = Recorder()
         await goalwright.rerun(parent.run_id, goalwright.plan_rerun(parent.run_id, ["read"], {}), record=events)
     said = [event.message for event in events.of(Warned)]
-    assert "tables/report.md, which a task wrote, is not on this machine, nor in the journal" in said
+    assert "tables/report.md, which a task wrote, is neither on this machine nor in the journal" in said
 
 
 async def test_a_run_that_is_done_has_its_files_again_when_it_is_resumed(tmp_path: Path) -> None:

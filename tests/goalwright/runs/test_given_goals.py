@@ -21,9 +21,9 @@ def test_lists_and_paths_as_text_are_taken(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ({"skills": "code-review"}, "skills='code-review' is one, not several"),
-        ({"files": "notes.md"}, "files='notes.md' is one, not several"),
-        ({"answers": "yes"}, "answers='yes' is one, not several"),
+        ({"skills": "code-review"}, "skills='code-review' must be a list"),
+        ({"files": "notes.md"}, "files='notes.md' must be a list"),
+        ({"answers": "yes"}, "answers='yes' must be a list"),
     ],
 )
 def test_one_where_several_are_asked_for_is_refused(given: dict[str, Any], says: str) -> None:

@@ -143,7 +143,7 @@ async def test_a_resumed_run_shows_the_image_as_it_was_though_the_file_is_gone(f
         }
     assert list(asked(model, "look")[0].contents.values()) == [RED]
     assert not asked(model, "first")
-    assert "models are shown what it was then" in events.of(Warned)[0].message
+    assert "models get the recorded image" in events.of(Warned)[0].message
 
 
 async def replayed_drift(folder: Path, run_id: str, goalwright: Goalwright) -> set[str]:

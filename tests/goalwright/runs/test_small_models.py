@@ -312,7 +312,7 @@ async def test_a_resumed_task_asks_about_the_file_as_it_was(workspace: Path, sma
         resumed = await goalwright.resume("last", record=record)
     assert resumed.status == "done"
     assert len(server.calls) == before + 1, "the notes on its parts are not paid for twice"
-    assert "has changed since it was read: the task has what it said then" in str(record.of(Warned))
+    assert "has changed since it was read: the task uses its recorded content" in str(record.of(Warned))
     path.write_text("\n".join(f"Entry {number}: nothing happened." for number in range(500)), encoding="utf-8")
 
 

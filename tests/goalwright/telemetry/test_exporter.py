@@ -66,7 +66,7 @@ async def test_a_collector_that_fails_costs_a_warning_and_is_left_alone(
     assert [result.status for result in results] == ["done", "done"]
     assert len(warnings) == 1
     assert "did not accept the spans" in warnings[0]
-    assert "goalwright trace export --otlp" in warnings[0]
+    assert "export its trace later" in warnings[0]
 
 
 async def test_it_is_asked_again_after_a_while() -> None:

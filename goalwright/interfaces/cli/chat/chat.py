@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from goalwright.interfaces.cli.view.output_mode import OutputMode
     from goalwright.interfaces.cli.view.result_target import ResultTarget
     from goalwright.models.open import OpenModel
+    from goalwright.runs.callbacks import Review
     from goalwright.runs.goal import Goal
-    from goalwright.runs.steps.reviewing import Review
     from goalwright.runs.stop import Stop
     from goalwright.settings.settings import Settings
     from goalwright_executor.history.result import Result

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from prompt_toolkit import PromptSession
 
     from goalwright.interfaces.cli.chat.chat import Chat
-    from goalwright.runs.steps.reviewing import Review
+    from goalwright.runs.callbacks import Review
     from goalwright_executor.history.result import Result
     from goalwright_planner.approvals import Answer, ApprovalRequest
     from goalwright_planner.plan.plan import Plan

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from goalwright.interfaces.web import bodies
 from goalwright.interfaces.web.errors import HttpError
 from goalwright.interfaces.web.replies import attachment, in_thread
-from goalwright.runs.stored.kept_images import kept_image
+from goalwright.runs.stored.restoring import kept_image
 from goalwright.traces import run_changes
 from goalwright_executor.results.artifacts import Artifacts
 from goalwright_skills import safe_files, untrusted_files

@@ -62,7 +62,7 @@ def test_a_plan_that_cannot_run_is_refused_with_the_place(tmp_path: Path, text: 
 def test_a_tool_that_is_off_by_default_is_named_with_its_option() -> None:
     with pytest.raises(InputError) as caught:
         plan_file.parse("tasks:\n- {id: a, action_type: tool, name: WebFetch, arguments: {url: x}}", "p.yaml", KNOWN)
-    assert caught.value.hint == "WebFetch needs --allow-web HOST; fix the plan and run it again"
+    assert caught.value.hint == "allow WebFetch; fix the plan and run it again"
 
 
 def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:

@@ -28,13 +28,13 @@ async def warned(workspace: Path, goal: str, allow: tuple[str, ...] = ()) -> lis
     [
         ("What is the weather in Lisbon tomorrow?", "the goal asks for current data (weather)"),
         ("Show the latest Bitcoin\n prices", "the goal asks for current data (bitcoin prices)"),
-        ("Summarise https://Example.org/a?b=1.", "--allow-web example.org"),
+        ("Summarise https://Example.org/a?b=1.", "names example.org"),
     ],
 )
 async def test_what_a_model_would_make_up_is_said_with_the_remedy(workspace: Path, goal: str, said: str) -> None:
     (message,) = await warned(workspace, goal)
     assert said in message
-    assert "--allow-web" in message
+    assert "allow_web" in message
     assert not await warned(workspace, goal, allow=("example.org",))
 
 

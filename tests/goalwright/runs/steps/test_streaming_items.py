@@ -97,7 +97,7 @@ async def test_the_items_of_a_task_that_is_not_accepted_are_dropped_with_it(work
     cancelled = {one.task for one in record.of(TaskFinished) if one.status == "cancelled"}
     assert cancelled >= {"each", "each[2]"}
     (said,) = [one.message for one in record.of(Warned) if "not in it" in one.message]
-    assert said.startswith("1 task that began while the plan was written is not in it as it was accepted (each);")
+    assert said.startswith("1 task that began early is not in the accepted plan (each);")
     assert (result.plan is not None and result.plan.grown, counted(workspace)) == (2, (4, 4))
 
 

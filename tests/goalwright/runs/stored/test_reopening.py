@@ -157,7 +157,7 @@ class TestAsking:
 
     @pytest.mark.parametrize("request_text", ["", "  ", "x" * 20_001])
     async def test_a_request_that_says_nothing_or_too_much_is_refused(self, workspace: Path, request_text: str) -> None:
-        with pytest.raises(InputError, match=r"what to change is missing|characters"):
+        with pytest.raises(InputError, match=r"the change is missing|characters"):
             await replanned(workspace, Planner(CHAIN), request_text)
 
 
