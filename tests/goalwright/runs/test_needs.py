@@ -55,7 +55,7 @@ async def test_the_planner_sees_it_and_the_trace_warns_once(workspace: Path) -> 
     assert "If it is not available" in system
     assert NOTE in str(next(tool for tool in model.asked[1].tools if "Skill" in str(tool)))
     (message,) = warned(record)
-    assert message.startswith("the plan uses the skill 'reading-prices', which needs web access: tasks here do not")
+    assert message.startswith("the plan uses the skill 'reading-prices', which needs web access, but tasks do not")
     assert (await replayed(workspace, rows(workspace))).drift == ()
 
 
