@@ -91,7 +91,8 @@ class Recorded:
         runs = []
         for file in files:
             rows = list(trace_file.read(Path(file)))
-            runs += [[row for row in rows if row.run_id == one] for one in dict.fromkeys(row.run_id for row in rows)]
+            run_ids = dict.fromkeys(row.run_id for row in rows)
+            runs += [[row for row in rows if row.run_id == run_id] for run_id in run_ids]
         if not runs:
             raise ValueError("no recorded run given; export one with `goalwright trace export RUN -o FILE`")
         captures = [records.capture(paths, rows[0].run_id) for rows in runs]

@@ -21,7 +21,7 @@ Review = Callable[["Plan"], Awaitable["Plan | None"]]
 
 @dataclass(frozen=True, slots=True)
 class Callbacks:
-    """`record` receives the events of a run, `approve` answers its requests, `review` is shown the plan before it runs."""
+    """`record` receives the events of a run, `approve` answers its requests, `review` receives the plan first."""
 
     record: Record | None = None
     approve: Approve | None = None

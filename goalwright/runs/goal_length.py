@@ -15,5 +15,5 @@ def check_length(text: str) -> None:
 
 def too_long(length: int) -> InputError:
     """Return the error for a goal that is too long."""
-    what = f"the goal has {length:,} characters, more than {LONGEST:,}"
-    return InputError(what, hint="put the material into a file and attach it")
+    message = f"the goal has {length:,} characters, more than {LONGEST:,}"
+    return InputError(message, hint="put the material into a file and attach it")

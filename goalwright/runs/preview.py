@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """The beginning of a run; `prompt_tokens` is a rough estimate, `rule` the rule that makes a plan without a model."""
+    """The beginning of a run; `prompt_tokens` is a rough estimate, `rule` a rule that makes the plan, if one does."""
 
     selections: tuple[Selection, ...]
     messages: tuple[Message, ...]

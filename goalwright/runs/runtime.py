@@ -301,7 +301,7 @@ class Goalwright:
     def save_recipe(
         self, run: str, name: str, parameters: Mapping[str, str] | None = None, *, replaced: bool = False
     ) -> RecipeFile:
-        """Save the plan of a stored run as a recipe; `parameters` adds parameters by their texts in the goal or plan."""
+        """Save the plan of a stored run as a recipe; `parameters` adds parameters by their texts in goal or plan."""
         source = self.recipe_source(run)
         rows = named_parameters(parameters or {}, source, found_parameters(source))
         return self.recipes.save(name, source, rows, replaced=replaced)

@@ -141,7 +141,7 @@ def test_a_person_edits_the_plan(workspace: Path, serve: Serve, goalwright: Goal
     file = workspace / "p.yaml"
     text = file.read_text(encoding="utf-8")
     assert text.startswith("# The plan of run 2")
-    assert "# 2 tasks stay as they are, because they have begun: sheet (failed), notes (done).\n" in text
+    assert "# 2 tasks have begun and cannot change: sheet (failed), notes (done).\n" in text
     document = yaml.safe_load(text)
     assert [task["id"] for task in document["tasks"]] == ["sheet", "notes", "brief"]
     assert json.loads(goalwright("plan", "--of", "last", "--json", cwd=workspace).out)["tasks"][0]["id"] == "sheet"

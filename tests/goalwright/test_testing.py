@@ -93,9 +93,7 @@ def test_a_missing_reply_fails_a_test_once_and_without_frames_of_goalwright(
 
 
 @pytest.mark.slow
-def test_the_example_of_the_documentation_works_as_shown(
-    pytester: pytest.Pytester, workspace: Path, exported: Path
-) -> None:
+def test_the_documented_example_works(pytester: pytest.Pytester, workspace: Path, exported: Path) -> None:
     (example,) = re.findall(r"```python\n(.*?)```", DOCUMENTATION.read_text(encoding="utf-8"), re.DOTALL)
     code = example.replace("tests/runs/report.jsonl", str(exported)).replace("# Report", "the answer")
     pytester.makeconftest('pytest_plugins = ["goalwright.testing"]')

@@ -28,7 +28,7 @@ _UNKNOWN_CONTEXT = 32_000
 
 
 def budget(settings: Settings) -> int:
-    """Return the token budget of earlier turns in a prompt: the setting, or a quarter of the planning model's context."""
+    """Return the token budget of earlier turns: the setting, or a quarter of the planning model's context."""
     if settings.conversation_tokens is not None:
         return settings.conversation_tokens
     name = settings.model_for("decomposer")
@@ -44,24 +44,24 @@ def tokens(text: str) -> int:
 def seen(
     name: str, number: int, turns: Sequence[EarlierTurn], results: Sequence[TurnResult], room: int, left_out: int = 0
 ) -> ConversationTurn:
-    """Return what a turn sees of earlier turns, given newest first; `left_out` counts turns that were left out before."""
+    """Return what a turn sees of earlier turns, given newest first; `left_out` counts turns left out before."""
     kept: list[EarlierTurn] = []
     whole, left = int(room * _WHOLE), room - int(room * _LISTED)
     for position, turn in enumerate(turns):
-        one = _cut_to(turn, whole) if position == 0 else turn
-        size = _AROUND + tokens(one.goal) + tokens(one.answer)
-        if one.fits and size <= whole:
-            kept.append(one)
+        shown = _cut_to(turn, whole) if position == 0 else turn
+        size = _AROUND + tokens(shown.goal) + tokens(shown.answer)
+        if shown.fits and size <= whole:
+            kept.append(shown)
             whole, left = whole - size, left - size
             continue
         whole = 0  # all older turns are summarised too
-        one = replace(one, fits=False)
-        if one.summary:
-            one = replace(one, goal="", answer="")
+        shown = replace(shown, fits=False)
+        if shown.summary:
+            shown = replace(shown, goal="", answer="")
         if left < _AROUND + SUMMARY:
             left_out += len(turns) - position
             break
-        kept.append(one)
+        kept.append(shown)
         left -= _AROUND + SUMMARY
     return ConversationTurn(name, number, tuple(kept), _listed(results, int(room * _LISTED)), left_out)
 

@@ -43,6 +43,6 @@ class Remarks:
 
 def remarked(text: str, tasks: Sequence[Task]) -> PlanChanged:
     """Return the change of the plan that adds a remark to these tasks."""
-    said = "The person remarked while the work went on: "
-    changed = tuple(replace(task, instruction=f"{task.instruction}\n\n{said}{text}".strip()) for task in tasks)
+    prefix = "The person remarked during the run: "
+    changed = tuple(replace(task, instruction=f"{task.instruction}\n\n{prefix}{text}".strip()) for task in tasks)
     return PlanChanged("person", None, changed, tuple(task.id for task in tasks), note=_NOTE + text)

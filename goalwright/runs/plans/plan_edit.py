@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 # The events of a person for a stored run: answers, changes of its plan, and withdrawn requests.
 PersonEvent = PlanChanged | ReplanAsked | ApprovalGiven
-_HINT = "edit the plan that `goalwright plan --of RUN` writes; tasks that have begun stay as they are"
+_HINT = "edit the plan that `goalwright plan --of RUN` writes; tasks that have begun cannot change"
 
 
 @dataclass(frozen=True, slots=True)
 class PlanInHand:
-    """The plan of a recorded run without grown and replaced tasks, for a person to edit, with the states of its tasks."""
+    """The plan of a recorded run for a person to edit, without grown and replaced tasks, and its tasks' states."""
 
     plan: Plan
     ends: Mapping[str, TaskEnd]
@@ -45,11 +45,11 @@ class PlanInHand:
         if not begun:
             return ["No task has begun: all of them may be changed."]
         failed = [task.id for task in self.plan.tasks if self.begun.get(task.id) == "failed"]
-        many = f"{counted(len(begun), 'task')} stay as they are, because they have begun"
-        stay = f"{'1 task stays as it is, because it has begun' if len(begun) == 1 else many}: {', '.join(begun)}."
+        have = "has" if len(begun) == 1 else "have"
+        fixed = f"{counted(len(begun), 'task')} {have} begun and cannot change: {', '.join(begun)}."
         if not failed:
-            return [stay]
-        return [stay, f"To replace {failed[0]}: delete it, add another task, and let what waited for it wait for that."]
+            return [fixed]
+        return [fixed, f"To replace {failed[0]}: delete it, add a task, and let its dependents depend on the new one."]
 
 
 def plan_in_hand(history: RunHistory) -> PlanInHand:

@@ -71,7 +71,7 @@ def pairs(node: yaml.Node | None) -> Iterator[tuple[yaml.ScalarNode, yaml.Node]]
 
 def _tasks_in(root: yaml.Node | None) -> tuple[yaml.ScalarNode | None, yaml.Node | None]:
     """Return the key of a plan that has its tasks, and their node."""
-    found = list(pairs(root))
-    named = [pair for pair in found if pair[0].value == "tasks"]
-    others = [pair for pair in found if pair[0].value in TASK_LISTS and isinstance(pair[1], yaml.SequenceNode)]
+    keys = list(pairs(root))
+    named = [pair for pair in keys if pair[0].value == "tasks"]
+    others = [pair for pair in keys if pair[0].value in TASK_LISTS and isinstance(pair[1], yaml.SequenceNode)]
     return next(iter(named or (others if len(others) == 1 else ())), (None, None))

@@ -113,7 +113,7 @@ class SkillHash:
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """A reusable plan: its goal and document have `{name}` where a value goes. `run_id` is the run it was saved from."""
+    """A reusable plan: its goal and document have `{name}` where a value goes. `run_id` is the original run."""
 
     name: str
     goal: str

@@ -183,7 +183,7 @@ class Replanning:
         asked: str | None,
         recorded: Mapping[str, Any],
     ) -> Situation:
-        """Return the state of the run for the request; `recorded` has the changes and budget left that it named before."""
+        """Return the state of the run for the request; `recorded` has the changes and budget left at that time."""
         reasons = [*losses(plan, state.tasks, state.items), *objections(plan, state.wrong)]
         if asked is not None:
             reasons.append(f"the person asks for this: {asked}")

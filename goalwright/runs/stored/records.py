@@ -174,7 +174,8 @@ def goal_of(history: RunHistory) -> Goal:
     if begun is None:
         raise UnknownRun("the record has no first event", hint="export the whole run")
     files = tuple(Path(path) for path in begun.files)
-    came = (
+    return Goal.recorded(
+        begun.goal,
         tuple(begun.asked_skills),
         files,
         begun.plan,
@@ -184,7 +185,6 @@ def goal_of(history: RunHistory) -> Goal:
         begun.conversation,
         begun.recipe,
     )
-    return Goal.recorded(begun.goal, *came)
 
 
 def plain(settings: Settings) -> dict[str, Any]:

@@ -43,7 +43,7 @@ def office(workspace: Path) -> Path:
     return workspace
 
 
-async def test_each_answer_reaches_its_own_call_of_three_at_once_two_of_them_equal(office: Path) -> None:
+async def test_answers_reach_their_calls_among_equal_parallel_calls(office: Path) -> None:
     model = calling("milk", "bread", "milk")
     async with goalwright(office, model) as first:
         waiting = await first.run(GOAL)
@@ -67,7 +67,7 @@ async def test_each_answer_reaches_its_own_call_of_three_at_once_two_of_them_equ
     assert denied["error"]["code"] == "PERMISSION_DENIED"
 
 
-async def test_a_waiting_call_does_not_hold_up_its_neighbours_or_other_tasks(office: Path) -> None:
+async def test_a_waiting_call_blocks_no_other_call(office: Path) -> None:
     rules = ({"tool": "note_*", "decision": "ask"},)
     plan = {"tasks": [NOTES, {"id": "other", "action_type": "llm", "instruction": "Go on"}], "synthesis": "both"}
     model = calling("milk", plan=plan)
@@ -77,9 +77,7 @@ async def test_a_waiting_call_does_not_hold_up_its_neighbours_or_other_tasks(off
     assert result.answer is None
 
 
-async def test_requests_stand_in_the_order_of_the_plan_and_of_the_calls(
-    office: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_requests_are_in_plan_order(office: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Though the calls that come first take longest until they ask."""
     first = [{"id": name, "action_type": "llm", "instruction": name, "needs_approval": True} for name in ("b", "a")]
     late = {"id": "c", "action_type": "llm", "instruction": "c", "needs_approval": True}
@@ -188,7 +186,7 @@ async def test_one_answer_can_allow_the_rest_of_a_tools_calls(office: Path) -> N
     assert (result.status, noted(office, result)) == ("done", ["bread", "milk", "tea"])
 
 
-async def test_a_callback_is_asked_while_all_else_goes_on_and_silence_is_no_answer(office: Path) -> None:
+async def test_a_callback_runs_beside_other_tasks_and_none_is_no_answer(office: Path) -> None:
     plan = {"tasks": [NOTES, {"id": "other", "action_type": "llm", "instruction": "Go on"}], "synthesis": "both"}
     model, finished = calling("milk", "bread", plan=plan), asyncio.Event()
 
@@ -223,7 +221,7 @@ async def test_waiting_for_a_person_takes_none_of_a_tasks_time(office: Path) -> 
 
 
 @pytest.mark.parametrize("answer", [RuntimeError("down"), "yes", Answer("answer"), Answer("edit"), Answer("maybe")])  # type: ignore[arg-type]
-async def test_a_callback_that_fails_or_says_nothing_useful_leaves_it_waiting(office: Path, answer: Any) -> None:
+async def test_a_failing_callback_leaves_the_request_waiting(office: Path, answer: Any) -> None:
     async def approve(_: ApprovalRequest) -> Any:
         if isinstance(answer, Exception):
             raise answer
@@ -264,7 +262,7 @@ async def test_an_id_that_is_unknown_ambiguous_or_answered_changes_nothing(offic
     assert (done.status, noted(office, done)) == ("done", ["bread", "milk"])
 
 
-async def test_an_open_request_needs_its_answer_whatever_the_policy_is_by_then(office: Path) -> None:
+async def test_an_open_request_survives_a_policy_change(office: Path) -> None:
     model = calling("milk")
     async with goalwright(office, model) as strict:
         waiting = await strict.run(GOAL)
@@ -299,7 +297,7 @@ async def test_the_policy_decides_which_calls_ask(
     assert not denied or "the approval policy denies note_write" in (result.answer or "")
 
 
-async def test_where_nothing_may_be_asked_a_task_that_needs_approval_starts(office: Path) -> None:
+async def test_approve_all_starts_tasks_that_need_approval(office: Path) -> None:
     record = Recorder()
     async with goalwright(office, calling("milk"), approvals=(), approve="never") as runtime:
         result = await runtime.run(Goal(GOAL, plan=_plan(NOTES | {"needs_approval": True})), record=record)

@@ -84,7 +84,7 @@ async def test_airflow_55187_a_branch_point_that_succeeded_is_no_reason_to_run(
     assert statuses(result)["problematic"] == ("done" if runs else "unneeded")
 
 
-async def test_what_depends_on_unneeded_tasks_alone_is_not_needed_either(adaptive: Adaptive) -> None:
+async def test_a_task_with_only_unneeded_dependencies_is_unneeded(adaptive: Adaptive) -> None:
     plan = planned(
         llm("a"), llm("b", "a", when="<<a.output>> is empty"), llm("c", "a", when="1 == 2"), llm("d", "b", "c"),
         llm("e", "d"), llm("f", "d", "a"),
@@ -117,7 +117,7 @@ async def test_an_unneeded_dependency_is_not_listed_among_the_results(adaptive: 
     assert '<result task="b"' not in content
 
 
-async def test_the_branch_for_a_failure_runs_only_then(adaptive: Adaptive) -> None:
+async def test_a_fallback_branch_runs_only_after_a_failure(adaptive: Adaptive) -> None:
     plan = planned(
         llm("fetch"), llm("use", "fetch"), llm("fallback", "fetch", when='<<fetch.status>> == "failed"'),
         llm("end", "use", "fallback", when='<<use.status>> == "done" or <<fallback.status>> == "done"'),
@@ -133,7 +133,7 @@ async def test_the_branch_for_a_failure_runs_only_then(adaptive: Adaptive) -> No
     assert result.status == "done"
 
 
-async def test_a_failure_counts_if_its_branch_did_not_run_or_failed_or_something_else_needed_it(
+async def test_unhandled_failures_make_the_run_partial(
     adaptive: Adaptive,
 ) -> None:
     branch = llm("branch", "fetch", when='<<fetch.status>> == "failed"')
@@ -168,7 +168,7 @@ async def test_a_fallback_is_skipped_if_something_else_that_it_needs_failed(adap
     assert [task.error for task in result.tasks if task.id == "c"] == ["it depends on 'b', which failed"]
 
 
-async def test_after_a_retry_that_succeeds_the_fallback_is_not_needed_any_more(adaptive: Adaptive) -> None:
+async def test_a_successful_retry_makes_the_fallback_unneeded(adaptive: Adaptive) -> None:
     plan = planned(
         llm("a"), llm("b", "a", when='<<a.status>> == "failed"'), llm("c", "a", "b", when="<<b.status>> != 1")
     )
@@ -181,9 +181,7 @@ async def test_after_a_retry_that_succeeds_the_fallback_is_not_needed_any_more(a
 
 
 @pytest.mark.parametrize("value", [True, False])
-async def test_a_model_decides_and_is_asked_once_however_often_the_run_is_resumed(
-    adaptive: Adaptive, value: bool
-) -> None:
+async def test_a_condition_is_asked_once_across_resumes(adaptive: Adaptive, value: bool) -> None:
     plan = planned(
         llm("draft"), llm("legal", "draft", when={"ask": "Does this name a person: <<draft.output>>?"}),
         llm("end", "draft", "legal"),
@@ -199,7 +197,7 @@ async def test_a_model_decides_and_is_asked_once_however_often_the_run_is_resume
     assert result.cost_usd == pytest.approx(0.04 if value else 0.03), "the question is counted"
 
 
-async def test_an_answer_that_does_not_say_fails_the_task_and_is_asked_again_on_resume(adaptive: Adaptive) -> None:
+async def test_an_invalid_condition_answer_fails_the_task(adaptive: Adaptive) -> None:
     plan = planned(llm("a"), llm("b", "a", when={"ask": "Is it?"}))
     result = await adaptive.run(plan, {"when b": "Hm."})
     assert result.status == "partial"

@@ -59,7 +59,7 @@ async def test_parallel_tasks_of_known_price_stay_below_the_limit(
 
 
 @pytest.mark.parametrize(("tasks", "model"), [(64, KNOWN), (16, UNKNOWN)])
-async def test_tasks_of_a_provider_that_heeds_nothing_cost_one_call_too_much(
+async def test_a_provider_that_ignores_limits_exceeds_by_one_call(
     workspace: Path, serve: Serve, tasks: int, model: str
 ) -> None:
     server = serve(scripted(plan(tasks), task=wanting(100_000, heeds=False)))
@@ -74,7 +74,7 @@ async def test_tasks_of_a_provider_that_heeds_nothing_cost_one_call_too_much(
 
 
 @pytest.mark.parametrize(("tasks", "model"), [(16, KNOWN), (64, UNKNOWN)])
-async def test_tokens_are_set_aside_too(workspace: Path, serve: Serve, tasks: int, model: str) -> None:
+async def test_tokens_are_reserved(workspace: Path, serve: Serve, tasks: int, model: str) -> None:
     serve(scripted(plan(tasks), task=wanting(9_000, heeds=True)))
     result, _ = await run(workspace, model, max_tokens=50_000)
     assert result.status == "stopped"
@@ -82,7 +82,7 @@ async def test_tokens_are_set_aside_too(workspace: Path, serve: Serve, tasks: in
     assert f"stopped at {result.usage.tokens:,} of 50,000 tokens" in result.error
 
 
-async def test_a_budget_that_is_enough_changes_nothing(workspace: Path, serve: Serve) -> None:
+async def test_a_sufficient_budget_changes_nothing(workspace: Path, serve: Serve) -> None:
     server = serve(scripted(plan(16), task=wanting(50, heeds=True)))
     result, _ = await run(workspace, KNOWN, max_cost=5.0)
     assert result.status == "done"
@@ -96,7 +96,7 @@ async def test_a_budget_that_is_enough_changes_nothing(workspace: Path, serve: S
     assert sent == before
 
 
-async def test_usage_below_zero_is_estimated_and_said_once(workspace: Path, serve: Serve) -> None:
+async def test_negative_usage_is_estimated_with_one_warning(workspace: Path, serve: Serve) -> None:
     serve(scripted(plan(3), task=lambda _: Say("done", tokens=(-50_000_000, -5))))
     result, record = await run(workspace, KNOWN, max_cost=1.0)
     used = result.usage
@@ -108,7 +108,7 @@ async def test_usage_below_zero_is_estimated_and_said_once(workspace: Path, serv
     assert len(said) == 1
 
 
-def test_the_command_says_what_was_spent(workspace: Path, serve: Serve, goalwright: Callable[..., Any]) -> None:
+def test_the_command_prints_the_cost(workspace: Path, serve: Serve, goalwright: Callable[..., Any]) -> None:
     serve(scripted(plan(16), task=wanting(100_000, heeds=True)))
     ran = goalwright("run", "--model", KNOWN, "--max-cost", "0.3", "--json", "Write everything", cwd=workspace)
     assert ran.status == 5

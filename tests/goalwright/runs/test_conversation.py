@@ -156,7 +156,7 @@ async def test_a_plan_that_refers_to_an_earlier_turn_can_be_edited(workspace: Pa
     await all_replay(workspace, [reviewed, resumed])
 
 
-async def test_a_plan_for_the_next_turn_is_made_of_what_it_sees_and_is_no_answer(workspace: Path) -> None:
+async def test_planning_the_next_turn_sees_earlier_turns_and_gives_no_answer(workspace: Path) -> None:
     second = plan({**llm("cite"), "instruction": "Quote: <<turn1.survey.output>>"})
     model = ScriptedModel(answering(one=plan(llm("survey")), two=second))
     async with goalwright(workspace, model, direct_answers="always") as runtime:
@@ -176,7 +176,7 @@ async def test_a_reference_to_no_earlier_result_is_a_fault(workspace: Path) -> N
     assert "there is no task 'turn1.ghost'" in (results[-1].error or "")
 
 
-async def test_files_given_or_made_earlier_are_still_given(workspace: Path) -> None:
+async def test_files_of_earlier_turns_are_given(workspace: Path) -> None:
     (workspace / "given.md").write_text("text", encoding="utf-8")
     model = ScriptedModel(answering())
     results = await talk(workspace, model, Goal("one", files=(workspace / "given.md",)), "two", "three")
@@ -187,7 +187,7 @@ async def test_files_given_or_made_earlier_are_still_given(workspace: Path) -> N
     assert "given.md" not in said(model.asked[-1])
 
 
-async def test_a_turn_that_ends_after_the_next_one_began_is_seen_as_it_ended(workspace: Path) -> None:
+async def test_a_turn_continued_later_is_read_again(workspace: Path) -> None:
     first = plan(llm("survey"), llm("send", "survey", needs_approval="Send it?"))
     third = plan({**llm("cite"), "instruction": "Quote: <<turn1.send.output>>"})
     model = ScriptedModel(answering(one=first, three=third, send="sent to forty shops"))
@@ -209,7 +209,7 @@ async def test_a_turn_that_ends_after_the_next_one_began_is_seen_as_it_ended(wor
     await all_replay(workspace, [done, second, third_result, fourth])
 
 
-async def test_turns_that_do_not_fit_are_summed_up_once(workspace: Path) -> None:
+async def test_turns_that_do_not_fit_are_summarised_once(workspace: Path) -> None:
     model = ScriptedModel(answering())
     long = [f"{number} " + "word " * 150 for number in range(1, 7)]
     results = await talk(workspace, model, *long, conversation_tokens=1_000)
@@ -278,9 +278,7 @@ async def test_a_skill_selected_with_certainty_leaves_no_direct_answer(workspace
 
 
 @pytest.mark.parametrize(("setting", "inside", "outside"), [("never", 3, 3), ("always", 1, 1), ("conversation", 1, 3)])
-async def test_direct_answers_are_given_where_the_setting_says(
-    workspace: Path, setting: str, inside: int, outside: int
-) -> None:
+async def test_the_setting_controls_direct_answers(workspace: Path, setting: str, inside: int, outside: int) -> None:
     model = ScriptedModel(answering())
     await talk(workspace, model, "one", direct_answers=setting)
     assert len(model.asked) == inside
@@ -321,7 +319,7 @@ async def test_a_turn_taken_back_is_seen_by_no_later_one(workspace: Path) -> Non
     assert "<turn-goal>\ntwo" not in said(model.asked[-1])
 
 
-async def test_a_turn_is_taken_back_whole_even_if_nobody_waits_for_it(workspace: Path) -> None:
+async def test_taking_back_completes_when_cancelled(workspace: Path) -> None:
     model = ScriptedModel(answering())
     await talk(workspace, model, "one", "two")
     async with goalwright(workspace, model) as runtime:
@@ -335,7 +333,7 @@ async def test_a_turn_is_taken_back_whole_even_if_nobody_waits_for_it(workspace:
         assert [turn.goal for turn in begun.turns()] == ["one"]
 
 
-async def test_a_turn_taken_back_waits_for_nothing_and_is_not_continued(workspace: Path) -> None:
+async def test_a_turn_taken_back_cannot_continue(workspace: Path) -> None:
     model = ScriptedModel(answering(one=plan(llm("send", needs_approval="Send it?"))))
     (waiting,) = await talk(workspace, model, "one")
     assert waiting.status == "waiting"
@@ -417,7 +415,7 @@ async def cut_off(workspace: Path, model: ScriptedModel, goal: str) -> None:
     model.unanswered = None
 
 
-async def test_a_turn_that_was_cut_off_is_resumed(workspace: Path) -> None:
+async def test_an_interrupted_turn_is_resumed(workspace: Path) -> None:
     model = ScriptedModel(answering(one=plan(llm("first"), llm("second", "first"))), unanswered="second")
     await cut_off(workspace, model, "one")
     async with goalwright(workspace, model) as runtime:

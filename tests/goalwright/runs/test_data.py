@@ -139,7 +139,7 @@ async def test_a_result_that_has_the_form_already_is_the_answer(workspace: Path,
     assert (result.data, len(server.asked("synthesis"))) == ({"rivers": ["Elbe"]}, 0)
 
 
-async def test_other_types_and_lists_are_forms_too(workspace: Path, serve: Serve) -> None:
+async def test_other_types_and_lists_are_schemas(workspace: Path, serve: Serve) -> None:
     server = serve(telling({"result": [{"name": "Elbe"}]}))
     goal = Goal(GOAL, schema=list[River], plan=Plan.from_dict(PLAN))
     result = await run_goal(goal, workspace=workspace, settings=SETTINGS)
@@ -160,13 +160,13 @@ async def test_other_types_and_lists_are_forms_too(workspace: Path, serve: Serve
         (3, "schema=3 has no JSON Schema: "),
     ],
 )
-def test_what_is_no_schema_is_refused_before_anything_is_spent(schema: Any, why: str) -> None:
+def test_invalid_schemas_are_refused_before_any_call(schema: Any, why: str) -> None:
     with pytest.raises(InputError, match=r"schema=") as raised:
         Goal(GOAL, schema=schema)
     assert why in raised.value.message
 
 
-def test_a_schema_in_a_record_matches_no_pattern_and_never_recurses_for_ever() -> None:
+def test_recorded_schemas_use_no_patterns_and_no_endless_recursion() -> None:
     evil = {"pattern": "(a+)+$", "patternProperties": {"(a+)+$": {}}, "additionalProperties": False}
     assert DataSchema(evil, recorded=True).faults("a" * 40 + "b") == []
     assert DataSchema(evil, recorded=True).faults({"a" * 40 + "b": 1}) == []

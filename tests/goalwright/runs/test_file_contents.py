@@ -123,7 +123,7 @@ async def test_a_rerun_takes_over_the_files_of_the_tasks_that_it_reuses(*, gone:
     assert [one.task for one in model.asked if one.task == "make"] == ["make", "make"]  # its call and its answer
 
 
-async def test_a_reused_file_that_the_rerun_wrote_over_comes_back_as_it_was_written_last(tmp_path: Path) -> None:
+async def test_an_overwritten_reused_file_is_restored_with_its_last_content(tmp_path: Path) -> None:
     stop = Stop()
 
     def rewriting(request: Request) -> Reply:
@@ -145,7 +145,7 @@ async def test_a_reused_file_that_the_rerun_wrote_over_comes_back_as_it_was_writ
     assert (folder / "tables" / "report.md").read_text() == "Nothing was sold.\n"
 
 
-async def test_a_rerun_warns_of_a_file_that_is_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_rerun_warns_about_missing_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file_contents, "MOST_BYTES", 10)
     async with machine(tmp_path / "a", url_of(tmp_path / "j.sqlite"), ScriptedModel(replying)) as goalwright:
         parent = await goalwright.run("Report on May")
@@ -156,7 +156,7 @@ async def test_a_rerun_warns_of_a_file_that_is_nowhere(tmp_path: Path, monkeypat
     assert "tables/report.md, which a task wrote, is neither on this machine nor in the journal" in said
 
 
-async def test_a_run_that_is_done_has_its_files_again_when_it_is_resumed(tmp_path: Path) -> None:
+async def test_resuming_a_done_run_restores_its_files(tmp_path: Path) -> None:
     model, events = ScriptedModel(replying), Recorder()
     async with machine(tmp_path / "a", url_of(tmp_path / "j.sqlite"), model) as goalwright:
         done = await goalwright.run("Report on May")
@@ -168,7 +168,7 @@ async def test_a_run_that_is_done_has_its_files_again_when_it_is_resumed(tmp_pat
 
 
 @pytest.mark.parametrize("run_id", ["..", "../../../private", "/private", "", "a/b", "x\0"])
-def test_nothing_is_copied_from_beside_the_runs(run_id: str, tmp_path: Path) -> None:
+def test_files_outside_run_folders_are_not_copied(run_id: str, tmp_path: Path) -> None:
     work = tmp_path / "work"
     contents = FileContents(Artifacts.of(work, "r"), Capture())
     for folder in (tmp_path / "private", work / ".agents", work / ".agents" / "runs" / "a" / "b", work):
@@ -216,9 +216,7 @@ def _left(folder: Path, **files: bytes) -> dict[str, Any]:
     return {"status": "ok", "data": {"artifacts": rows}}
 
 
-def test_bytes_are_kept_exactly_and_what_is_too_large_or_secret_is_not(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_file_contents_are_exact_without_large_or_secret_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file_contents, "MOST_BYTES", 1_000)
     monkeypatch.setattr(file_contents, "MOST_OF_A_RUN", 2_500)
     artifacts = Artifacts.of(tmp_path, "r")
@@ -247,7 +245,7 @@ def test_bytes_are_kept_exactly_and_what_is_too_large_or_secret_is_not(
     assert contents.restore(files, lambda: damaged) == ["large"]
 
 
-async def test_a_file_that_is_nowhere_is_warned_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_missing_files_cause_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file_contents, "MOST_BYTES", 10)
     url, stop = url_of(tmp_path / "j.sqlite"), Stop()
 

@@ -109,7 +109,7 @@ async def stopped_when(adaptive: Adaptive, plan: Any, seen: Callable[[Event], bo
 
 
 @pytest.mark.parametrize("item", ["review[1]", "review[4]", "review[10]"])
-async def test_a_run_stopped_in_the_middle_goes_on_with_the_items_that_are_left(adaptive: Adaptive, item: str) -> None:
+async def test_a_stopped_run_continues_with_the_remaining_items(adaptive: Adaptive, item: str) -> None:
     plan = planned(FILES, {**REVIEW, "width": 2}, END)
     await stopped_when(adaptive, plan, lambda event: isinstance(event, TaskFinished) and event.task == item)
     recorded = [row.body["task"] for row in rows(adaptive.workspace) if row.type == "call_finished"]
@@ -133,7 +133,7 @@ CUT_ANSWERS: Answers = {"files": "a\nb\nc", "when legal": holds(False)}
 
 
 @pytest.mark.slow
-async def test_cut_off_after_any_event_a_run_replays_and_goes_on_without_paying_twice(adaptive: Adaptive) -> None:
+async def test_a_run_cut_after_any_event_replays_and_resumes(adaptive: Adaptive) -> None:
     whole = await adaptive.run(CUT, CUT_ANSWERS)
     calls = adaptive.asked
     recorded = rows(adaptive.workspace)
@@ -153,7 +153,7 @@ async def test_cut_off_after_any_event_a_run_replays_and_goes_on_without_paying_
 
 
 @pytest.mark.slow
-async def test_cut_off_after_any_event_a_rerun_goes_on_with_the_items_that_it_reuses(adaptive: Adaptive) -> None:
+async def test_a_rerun_cut_after_any_event_keeps_reused_items(adaptive: Adaptive) -> None:
     await adaptive.run(planned(FILES, REVIEW, END), {"files": "a\nb\nb"})
     answers: Answers = {"files": "new\nb\na\nb"}
     whole = await adaptive.rerun("files", answers)
@@ -198,7 +198,7 @@ async def test_a_list_that_a_retry_changes_changes_the_items(adaptive: Adaptive)
     assert outputs(result)["again"] == "### x\n\nAgain x done\n\n### z\n\nAgain z done\n\n### y\n\nAgain y done"
 
 
-async def test_a_list_that_a_retry_shortens_takes_the_rounds_of_its_items_along(adaptive: Adaptive) -> None:
+async def test_a_shortened_list_drops_rounds_of_removed_items(adaptive: Adaptive) -> None:
     listing = llm("listing", "review", instruction="List: <<review.output>>")
     repeat = {"until": '<<again.output>> contains "good"', "most": 3}
     again = llm("again", "listing", instruction="Again <<item>>", for_each="<<listing.output>>", repeat=repeat)
@@ -213,7 +213,7 @@ async def test_a_list_that_a_retry_shortens_takes_the_rounds_of_its_items_along(
     assert [task.id for task in result.plan.tasks if task.id.startswith("again[3]")] == []
 
 
-async def test_a_result_of_another_run_counts_for_what_it_was_given(adaptive: Adaptive) -> None:
+async def test_results_of_other_runs_are_matched_by_input(adaptive: Adaptive) -> None:
     """The second run takes the end from the first; after a resume it is the end of something else."""
     two: Answers = {"files": "a\nb", "review[2]": REFUSED}
     await adaptive.run(planned(FILES, REVIEW, END), two, cache=7.0)
@@ -225,7 +225,7 @@ async def test_a_result_of_another_run_counts_for_what_it_was_given(adaptive: Ad
 
 
 @pytest.mark.parametrize("over", ["<<review[3].output>>", "<<review[2].output>>"])
-async def test_a_list_in_an_item_that_is_not_there_fails_the_task(adaptive: Adaptive, over: str) -> None:
+async def test_a_missing_field_in_an_item_fails_the_task(adaptive: Adaptive, over: str) -> None:
     fix = llm("fix", "review", instruction="Fix <<item>>", for_each=over)
     result = await adaptive.run(planned(FILES, REVIEW, fix), {"files": "a\nb", "review[2]": REFUSED})
     why = "'review' has 2 items, and the first is [1]" if "3" in over else "'review[2]' has no result: not now"
@@ -244,7 +244,7 @@ async def test_a_rerun_reuses_the_items_whose_text_is_unchanged(adaptive: Adapti
     assert result.status == "done"
 
 
-async def test_a_rerun_from_an_item_runs_that_one_and_what_comes_after(adaptive: Adaptive) -> None:
+async def test_a_rerun_from_an_item_runs_it_and_its_dependents(adaptive: Adaptive) -> None:
     await adaptive.run(planned(FILES, REVIEW, END), {"files": "a\nb\nb"})
     result = await adaptive.rerun("review[2]")
     assert adaptive.asked == ["end", "review[2]"]
@@ -325,7 +325,7 @@ async def test_a_list_that_would_be_read_differently_is_drift(
     assert "task 'review[1]' is planned differently" in drift[0].what
 
 
-async def test_the_limit_that_a_task_came_to_is_replayed_from_the_record(adaptive: Adaptive) -> None:
+async def test_replays_use_recorded_limits(adaptive: Adaptive) -> None:
     more = {**REVIEW, "id": "more"}
     for _ in range(3):
         result = await adaptive.run(planned(FILES, REVIEW, more), {"files": "a\nb\nc"}, max_grown=4)
@@ -412,7 +412,7 @@ async def test_a_dry_rerun_says_which_items_may_be_reused(
     ]  # fmt: skip
 
 
-def test_a_picture_says_what_decides_and_leaves_items_out() -> None:
+def test_drawings_show_conditions_and_no_items() -> None:
     plan = planned(FILES, {**REVIEW, "when": "<<files.count>> > 0"}, llm("all", for_each=["a"], instruction="<<item>>"))
     plan = plan.changed([Task("review[1]", "llm", item=Item("x"))])
     drawn = mermaid(plan)
@@ -431,19 +431,19 @@ def test_a_picture_says_what_decides_and_leaves_items_out() -> None:
         ({"width": 0}, "width"),
     ],
 )
-def test_a_fault_is_found_in_the_line_of_its_key(change: dict[str, Any], line: str) -> None:
+def test_faults_have_the_line_of_their_key(change: dict[str, Any], line: str) -> None:
     text = yaml.safe_dump({"tasks": [FILES, {**REVIEW, "width": 2, **change}]}, sort_keys=False)
     found = check(text, Known())
     assert [text.splitlines()[fault.line - 1].strip(" -").partition(":")[0] for fault in found.faults] == [line]
 
 
-async def test_what_is_seen_first_is_the_plan_without_items(adaptive: Adaptive) -> None:
+async def test_observers_receive_the_plan_without_items(adaptive: Adaptive) -> None:
     await adaptive.run(planned(FILES, REVIEW), TEN)
     made = next(event for event in adaptive.record.events if isinstance(event, PlanMade))
     assert [task.id for task in made.plan.tasks] == ["files", "review"]
 
 
-async def test_what_is_missing_is_told_in_the_order_of_the_plan_whoever_was_faster(adaptive: Adaptive) -> None:
+async def test_missing_results_are_listed_in_plan_order(adaptive: Adaptive) -> None:
     slow = llm("slow", "list", instruction="Take <<item>>", for_each="<<list.output>>")
     fast = llm("fast", instruction="Take <<item>>", for_each=["x", "y"])
     answers: Answers = {"list": '["a", "b"]', "slow[2]": REFUSED, "fast[1]": REFUSED}

@@ -99,7 +99,7 @@ def judging(*verdicts: bool, task: Script | None = None, plan: dict[str, Any] | 
     return lambda call: told(call) if call.role == "checker" else others(call)
 
 
-async def test_fields_of_a_result_stand_in_later_instructions(workspace: Path, serve: Serve) -> None:
+async def test_instructions_refer_to_fields_of_results(workspace: Path, serve: Serve) -> None:
     server = serve(scripted(PLAN, task=answers(Find=json.dumps(ULM, indent=2))))
     result, _ = await run(workspace)
     facts, about = server.asked("task")
@@ -153,7 +153,7 @@ async def test_an_answer_that_does_not_fit_is_asked_for_twice_more_and_then_the_
     assert len(server.asked("task")) == 5
 
 
-async def test_the_provider_enforces_the_form_where_there_are_no_tools(
+async def test_the_provider_enforces_the_schema_without_tools(
     workspace: Path, serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server = serve(scripted({}, task=lambda _: Say('{"result": ["x"]}')))
@@ -172,7 +172,7 @@ async def test_the_provider_enforces_the_form_where_there_are_no_tools(
     }
 
 
-def test_a_small_planner_is_offered_none_of_it() -> None:
+def test_small_planners_are_not_offered_these_keys() -> None:
     brief = Brief(GOAL, "", "", "today", Known(models=("quickest",)), profile=profile_of(SMALL))
     asked = "".join(message.content for message in messages(brief, Prompts()))
     assert GOAL in asked
@@ -200,7 +200,7 @@ async def test_fields_of_json_can_be_used_without_a_form(
         assert (about.error or "").startswith(end[1])
 
 
-async def test_a_field_that_a_result_lacks_fails_the_task_that_wants_it(workspace: Path, serve: Serve) -> None:
+async def test_a_missing_field_fails_the_task_that_refers_to_it(workspace: Path, serve: Serve) -> None:
     loose = CITY | {"required": ["rows"]}
     plan = {"tasks": [FACTS | {"output_schema": loose}, ABOUT]}
     serve(scripted(plan, task=answers(Find='{"rows": []}')))
@@ -221,7 +221,7 @@ async def test_long_fields_are_shortened_with_the_results(workspace: Path, serve
     assert ("shortened: 12,000 characters in all" in instruction(server.asked("task")[1])) is cut
 
 
-async def test_a_result_that_holds_is_the_tasks_result(workspace: Path, serve: Serve) -> None:
+async def test_a_result_that_passes_its_check_is_kept(workspace: Path, serve: Serve) -> None:
     server = serve(judging(True, plan={"tasks": [CHECKED]}, task=lambda _: Say("Ulm")))
     result, record = await run(workspace)
     assert (result.status, result.answer) == ("done", "Ulm")
@@ -235,7 +235,7 @@ async def test_a_result_that_holds_is_the_tasks_result(workspace: Path, serve: S
     assert result.usage.calls == 3
 
 
-async def test_a_result_that_does_not_hold_is_done_again_with_the_reason(workspace: Path, serve: Serve) -> None:
+async def test_a_result_that_fails_its_check_is_redone_with_the_reason(workspace: Path, serve: Serve) -> None:
     server = serve(judging(False, False, True, plan={"tasks": [CHECKED]}, task=answers(Name=["Rhine", "Elbe", "Ulm"])))
     result, record = await run(workspace)
     assert (result.status, result.answer) == ("done", "Ulm")
@@ -248,9 +248,7 @@ async def test_a_result_that_does_not_hold_is_done_again_with_the_reason(workspa
     assert all(instruction(call) == "Name a city" for call in (first, second, third))
 
 
-async def test_a_result_that_never_holds_fails_the_task_alone_and_is_done_again_on_resume(
-    workspace: Path, serve: Serve
-) -> None:
+async def test_a_result_that_never_passes_fails_the_task(workspace: Path, serve: Serve) -> None:
     other = {"id": "b", "action_type": "llm", "instruction": "Something else"}
     plan = {"tasks": [CHECKED, other], "synthesis": "both"}
     task = answers(Name=["Rhine", "Elbe", "Main", "Ulm"])
@@ -333,7 +331,7 @@ async def test_items_have_a_form_and_a_check_each_and_together_they_are_a_list(w
     ]  # fmt: skip
 
 
-async def test_an_item_is_approved_once_however_often_it_is_done_again(workspace: Path, serve: Serve) -> None:
+async def test_an_item_is_approved_once_across_attempts(workspace: Path, serve: Serve) -> None:
     each = {
         "id": "each",
         "action_type": "llm",
@@ -371,7 +369,7 @@ async def test_an_item_is_approved_once_however_often_it_is_done_again(workspace
     assert (len(server.asked("task")), len(server.asked("checker"))) == (4, 3)
 
 
-async def test_a_check_says_how_much_it_has_seen(workspace: Path, serve: Serve) -> None:
+async def test_a_check_states_how_much_it_saw(workspace: Path, serve: Serve) -> None:
     server = serve(judging(True, plan={"tasks": [CHECKED]}, task=lambda _: Say("Ulm " * 500)))
     _, record = await run(workspace, input_budget=1_000)
     (asked,) = server.asked("checker")
@@ -399,7 +397,7 @@ async def test_tasks_and_checks_choose_models_by_name(workspace: Path, serve: Se
     assert '- "model": fast or strong, if' in server.asked("decomposer")[0].system
 
 
-async def test_a_plan_may_name_a_model_over_its_skills_own(workspace: Path, serve: Serve) -> None:
+async def test_a_task_model_overrides_the_skill_model(workspace: Path, serve: Serve) -> None:
     add_skill(workspace, "writing", "---\nname: writing\ndescription: Write.\nmodel: openai/own\n---\nWrite well.\n")
     skill = {"id": "a", "action_type": "skill", "name": "writing", "instruction": "Write", "depends_on": []}
     server = serve(scripted({}, task=lambda _: Say("done")))
@@ -408,7 +406,7 @@ async def test_a_plan_may_name_a_model_over_its_skills_own(workspace: Path, serv
     assert {call.body["model"] for call in server.calls} == {"own", "quick", "test-model"}
 
 
-async def test_a_name_that_is_gone_fails_its_task_and_says_what_to_do(workspace: Path, serve: Serve) -> None:
+async def test_an_unknown_model_name_fails_the_task(workspace: Path, serve: Serve) -> None:
     serve(scripted({}, task=lambda _: Say("x")))
     result, _ = await planned(workspace, {"tasks": [CHECKED | {"model": "fast"}]})
     assert result.status == "failed"
@@ -430,7 +428,7 @@ async def test_a_budget_holds_for_checks_too_and_a_resumed_run_pays_for_nothing_
     assert (resumed.status, [call.role for call in server.calls[calls + 2 :]]) == ("done", ["checker"])
 
 
-async def test_every_event_of_a_check_is_on_record_once(workspace: Path, serve: Serve) -> None:
+async def test_check_events_are_recorded_once(workspace: Path, serve: Serve) -> None:
     serve(judging(False, True, plan={"tasks": [CHECKED]}, task=answers(Name=["Rhine", "Ulm"])))
     _, record = await run(workspace)
     kinds = (CallFinished, ResultChecked, TaskFinished)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_lists_and_paths_as_text_are_taken(tmp_path: Path) -> None:
+def test_lists_and_string_paths_are_accepted(tmp_path: Path) -> None:
     (tmp_path / "notes.md").write_text("notes")
     goal = Goal("Sum up", skills=["one"], files=[str(tmp_path / "notes.md")], answers=["yes"])  # type: ignore[arg-type]
     assert (goal.skills, goal.files, goal.answers) == (("one",), (tmp_path / "notes.md",), ("yes",))
@@ -26,7 +26,7 @@ def test_lists_and_paths_as_text_are_taken(tmp_path: Path) -> None:
         ({"answers": "yes"}, "answers='yes' must be a list"),
     ],
 )
-def test_one_where_several_are_asked_for_is_refused(given: dict[str, Any], says: str) -> None:
+def test_a_string_in_place_of_a_list_is_refused(given: dict[str, Any], says: str) -> None:
     with pytest.raises(InputError, match=says) as raised:
         Goal("Sum up", **given)
     assert raised.value.hint.startswith("write ")

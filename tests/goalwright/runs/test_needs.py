@@ -46,7 +46,7 @@ def warned(record: Recorder) -> list[str]:
     return [event.message for event in record.events if isinstance(event, Warned) and "needs" in event.message]
 
 
-async def test_the_planner_sees_it_and_the_trace_warns_once(workspace: Path) -> None:
+async def test_an_unmet_need_is_in_the_prompt_and_warned_about_once(workspace: Path) -> None:
     model, record = ScriptedModel(planning), Recorder()
     async with goalwright(workspace, model) as runtime:
         assert (await runtime.run(GOAL, record=record)).status == "done"
@@ -59,7 +59,7 @@ async def test_the_planner_sees_it_and_the_trace_warns_once(workspace: Path) -> 
     assert (await replayed(workspace, rows(workspace))).drift == ()
 
 
-async def test_a_given_plan_is_not_taken_silently(workspace: Path) -> None:
+async def test_a_given_plan_with_an_unmet_need_causes_a_warning(workspace: Path) -> None:
     goal, record = Goal(GOAL, plan=Plan.from_dict(PLAN)), Recorder()
     async with goalwright(workspace, ScriptedModel(planning)) as runtime:
         assert len((await runtime.preview(goal)).warnings) == 1

@@ -97,7 +97,7 @@ async def test_tools_that_would_be_lost_are_refused(workspace: Path, tools: Any,
         await run_goal("x", model="openai/test-model", workspace=workspace, tools=tools)
 
 
-async def test_what_a_function_raises_is_on_record_and_not_told_to_the_model(
+async def test_exceptions_of_functions_are_recorded_and_hidden_from_models(
     workspace: Path, serve: Callable[[Script], OpenAIServer]
 ) -> None:
     def orders_break() -> str:
@@ -116,7 +116,9 @@ async def test_what_a_function_raises_is_on_record_and_not_told_to_the_model(
     assert "database" not in json.dumps([call.body for call in server.calls])
 
 
-async def test_an_async_record_is_warned_of(workspace: Path, serve: Callable[[Script], OpenAIServer]) -> None:
+async def test_an_async_record_function_causes_a_warning(
+    workspace: Path, serve: Callable[[Script], OpenAIServer]
+) -> None:
     async def hear(event: Event) -> None:
         """Hear of it."""
 
@@ -126,7 +128,7 @@ async def test_an_async_record_is_warned_of(workspace: Path, serve: Callable[[Sc
     assert result.warnings == ("`record` is an async function and receives no events; pass one that is not async",)
 
 
-async def test_a_program_of_the_workspace_does_not_take_the_place_of_a_function(
+async def test_a_workspace_program_cannot_replace_a_function(
     workspace: Path, serve: Callable[[Script], OpenAIServer]
 ) -> None:
     prepare(workspace)

@@ -22,7 +22,7 @@ def adaptive(workspace: Path) -> Adaptive:
     return Adaptive(workspace)
 
 
-async def test_statuses_counts_and_items_are_filled_in(adaptive: Adaptive) -> None:
+async def test_references_to_status_count_and_items_are_filled_in(adaptive: Adaptive) -> None:
     each = llm("each", "files", instruction="Paint <<item>>", for_each="<<files.output>>")
     text = "<<files.count>> files, <<each.count>> of <<each.status>>; [<<each[2].output>>] <<each[3].status>>"
     plan = planned(llm("files"), each, llm("end", "each", instruction=text), synthesis="Say <<each[1].output>> first.")
@@ -34,7 +34,7 @@ async def test_statuses_counts_and_items_are_filled_in(adaptive: Adaptive) -> No
     assert outputs(result)["end"] == "again", "an item that ends otherwise is another input"
 
 
-async def test_a_check_a_list_and_a_question_read_them_too(adaptive: Adaptive) -> None:
+async def test_checks_lists_and_questions_may_contain_references(adaptive: Adaptive) -> None:
     each = llm("each", "files", instruction="Paint <<item>>", for_each="<<files.output>>")
     over = llm("over", "each", instruction="Use <<item>>", for_each="<<each[1].output>>")
     check = llm("check", "each", check={"ask": "It has <<each.count>> colours."})
@@ -57,9 +57,7 @@ async def test_a_check_a_list_and_a_question_read_them_too(adaptive: Adaptive) -
         ("<<each[4].status>>", "<<each[4].status>> cannot be read: 'each' has 2 items, and the first is [1]"),
     ],
 )
-async def test_what_is_not_there_when_it_is_read_fails_the_task_and_names_it(
-    adaptive: Adaptive, text: str, says: str
-) -> None:
+async def test_a_missing_reference_fails_the_task(adaptive: Adaptive, text: str, says: str) -> None:
     each = llm("each", "names", instruction="Greet <<item>>", for_each="<<names.output>>")
     plan = planned(llm("files"), llm("names"), each, llm("end", "files", "each", instruction=text))
     answers: Answers = {"files": "There are many files. None of them matters.", "names": "Ann\nBob", "each[1]": REFUSED}
@@ -69,7 +67,7 @@ async def test_what_is_not_there_when_it_is_read_fails_the_task_and_names_it(
     assert says in (error or "")
 
 
-async def test_the_answer_is_told_what_cannot_be_read(adaptive: Adaptive) -> None:
+async def test_the_answer_names_unreadable_references(adaptive: Adaptive) -> None:
     plan = planned(llm("a"), synthesis="Give <<a.count>> lines.")
     result = await adaptive.run(plan, {"a": "It is a long story. Nobody counts it."})
     assert result.status == "done"

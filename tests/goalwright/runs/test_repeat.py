@@ -72,7 +72,7 @@ def prompts(adaptive: Adaptive) -> dict[str | None, str]:
     return {request.task: request.messages[-1].content for request in adaptive.model.asked}
 
 
-async def test_a_task_is_done_again_with_its_last_result_in_view_until_it_holds(adaptive: Adaptive) -> None:
+async def test_a_task_repeats_until_its_condition_holds(adaptive: Adaptive) -> None:
     result = await adaptive.run(planned(loop(), END), GOOD_AT_3)
     assert (result.status, result.error) == ("done", None)
     assert outputs(result) == {"draft": "good three", "end": "Print good three done"}
@@ -88,12 +88,12 @@ async def test_a_task_is_done_again_with_its_last_result_in_view_until_it_holds(
     ]  # fmt: skip
 
 
-async def test_a_result_that_holds_at_once_changes_nothing(adaptive: Adaptive) -> None:
+async def test_a_condition_that_holds_at_once_adds_no_round(adaptive: Adaptive) -> None:
     result = await adaptive.run(planned(loop(), END), {"draft": "good"})
     assert (outputs(result)["draft"], changes(adaptive), result.tasks[0].attempts) == ("good", [], 1)
 
 
-async def test_a_model_decides_and_its_reason_is_told_in_the_next_round(adaptive: Adaptive) -> None:
+async def test_the_reason_of_a_model_is_in_the_next_round(adaptive: Adaptive) -> None:
     def answer(request: Request) -> Reply:
         if request.role == "condition":
             return Reply(holds("two" in request.messages[-1].content, "it is too long"))
@@ -109,7 +109,7 @@ async def test_a_model_decides_and_its_reason_is_told_in_the_next_round(adaptive
     assert ["one" in asked[0], "two" in asked[1]] == [True, True]
 
 
-async def test_a_loop_that_never_ends_fails_after_its_last_round_and_keeps_the_result(adaptive: Adaptive) -> None:
+async def test_a_repeat_that_never_holds_fails_and_keeps_its_result(adaptive: Adaptive) -> None:
     result = await adaptive.run(planned(loop(most=3), END), NEVER_GOOD)
     draft, end = result.tasks
     assert (result.status, draft.status, draft.output, draft.attempts) == ("partial", "failed", "bad three", 3)
@@ -204,7 +204,7 @@ async def test_a_tool_is_called_again_until_it_holds(adaptive: Adaptive) -> None
     assert adaptive.model.asked == []
 
 
-async def test_the_wall_for_growth_counts_rounds(adaptive: Adaptive) -> None:
+async def test_max_grown_counts_rounds(adaptive: Adaptive) -> None:
     result = await adaptive.run(planned(loop(most=9)), {}, max_grown=2)
     (draft,) = result.tasks
     assert (draft.status, draft.attempts, draft.output) == ("failed", 3, "Do draft done")
@@ -216,7 +216,7 @@ async def test_the_wall_for_growth_counts_rounds(adaptive: Adaptive) -> None:
     assert (result.status, adaptive.asked) == ("done", ["draft#4"]), "what there was is kept"
 
 
-async def test_a_loop_that_never_ends_is_stopped_by_the_budget(adaptive: Adaptive) -> None:
+async def test_the_budget_stops_a_repeat(adaptive: Adaptive) -> None:
     result = await adaptive.run(planned(loop(most=20)), {}, max_cost=0.2)
     assert (result.status, result.code) == ("stopped", "BUDGET_SPENT")
     assert 1 < result.usage.calls < 20
@@ -244,7 +244,7 @@ async def test_an_approval_asks_in_each_round(adaptive: Adaptive) -> None:
     assert len({request.id for request in seen}) == 3
 
 
-async def test_a_round_waits_for_its_answer_and_goes_on_after_a_resume(adaptive: Adaptive) -> None:
+async def test_a_waiting_round_continues_after_a_resume(adaptive: Adaptive) -> None:
     seen: list[ApprovalRequest] = []
     async with adaptive.goalwright(GOOD_AT_3, {}) as goalwright:
         goal = Goal("do it", plan=planned(loop(needs_approval=True)))
@@ -276,7 +276,7 @@ CUT_ANSWERS: Answers = {
 
 
 @pytest.mark.slow
-async def test_cut_off_after_any_event_a_loop_replays_and_goes_on_without_paying_twice(adaptive: Adaptive) -> None:
+async def test_a_repeat_cut_after_any_event_replays_and_resumes(adaptive: Adaptive) -> None:
     whole = await adaptive.run(CUT, CUT_ANSWERS)
     calls, recorded = adaptive.asked, rows(adaptive.workspace)
     assert (whole.status, len(calls)) == ("done", whole.usage.calls)
@@ -341,7 +341,7 @@ async def test_a_long_result_is_shown_by_its_beginning(adaptive: Adaptive) -> No
     assert "[… 4000 more characters are not shown]" in prompts(adaptive)["draft#2"]
 
 
-async def test_rounds_with_the_cache_of_results_come_to_the_same(adaptive: Adaptive) -> None:
+async def test_rounds_work_with_the_result_cache(adaptive: Adaptive) -> None:
     for _ in range(2):
         result = await adaptive.run(planned(loop(), END), GOOD_AT_3, cache=30.0)
         assert outputs(result) == {"draft": "good three", "end": "Print good three done"}
@@ -402,6 +402,6 @@ async def test_two_runs_are_compared_round_by_round(adaptive: Adaptive) -> None:
     assert "draft#3  only in the first" in compared
 
 
-def test_a_fault_is_found_in_the_line_of_its_key() -> None:
+def test_faults_have_the_line_of_their_key() -> None:
     text = "tasks:\n- id: draft\n  action_type: llm\n  instruction: go\n  repeat:\n    most: 1\n    until: no\n"
     assert {fault.line for fault in check(text, Known()).faults} == {5}

@@ -62,7 +62,7 @@ async def resumed(workspace: Path, model: ScriptedModel | None = None, **setting
         return await runtime.resume("last"), model
 
 
-async def test_finished_tasks_and_calls_are_not_made_again_and_totals_carry_over(workspace: Path) -> None:
+async def test_resume_skips_finished_tasks_and_keeps_totals(workspace: Path) -> None:
     await stopped_when(workspace, lambda event: isinstance(event, TaskFinished) and event.task == "survey")
     done = [row for row in rows(workspace) if row.type == "call_finished"]
     result, model = await resumed(workspace)
@@ -73,7 +73,7 @@ async def test_finished_tasks_and_calls_are_not_made_again_and_totals_carry_over
     assert {task.id: task.status for task in result.tasks} == dict.fromkeys(("survey", "notes", "brief"), "done")
 
 
-async def test_a_finished_call_inside_an_unfinished_task_is_found_again(workspace: Path) -> None:
+async def test_resume_reuses_finished_calls_of_unfinished_tasks(workspace: Path) -> None:
     """The second call of `notes` fails; its first call and the file that it read are on record."""
 
     def once(request: Request) -> Reply | Exception:
@@ -92,7 +92,7 @@ async def test_a_finished_call_inside_an_unfinished_task_is_found_again(workspac
     assert [row.body["error"] for row in rows(workspace) if row.type == "call_failed"] == ["not now"]
 
 
-async def test_skills_that_come_in_between_change_nothing(workspace: Path, request: pytest.FixtureRequest) -> None:
+async def test_skills_added_before_a_resume_change_nothing(workspace: Path, request: pytest.FixtureRequest) -> None:
     request.applymarker(pytest.mark.changes_skills)
     await stopped_when(workspace, lambda event: isinstance(event, PlanMade))
     add_skill(
@@ -105,7 +105,7 @@ async def test_skills_that_come_in_between_change_nothing(workspace: Path, reque
 
 
 @pytest.mark.changes_skills
-async def test_a_run_goes_on_without_the_skill_that_it_was_asked_for_by_name_and_has_used(workspace: Path) -> None:
+async def test_a_planned_run_resumes_without_a_deleted_requested_skill(workspace: Path) -> None:
     model = ScriptedModel(failing("notes", error=RequestRefused("no")))
     async with goalwright(workspace, model) as runtime:
         assert (await runtime.run(Goal(GOAL, skills=(SKILL,)))).status == "partial"
@@ -115,14 +115,14 @@ async def test_a_run_goes_on_without_the_skill_that_it_was_asked_for_by_name_and
 
 
 @pytest.mark.changes_skills
-async def test_a_run_without_a_plan_does_not_go_on_without_a_skill_that_it_was_asked_for(workspace: Path) -> None:
+async def test_an_unplanned_run_needs_its_requested_skill(workspace: Path) -> None:
     await stopped_when(workspace, lambda event: isinstance(event, SkillsSelected), Goal(GOAL, skills=(SKILL,)))
     shutil.rmtree(workspace / "skills" / SKILL)
     with pytest.raises(InputError, match=f"there is no skill '{SKILL}'"):
         await resumed(workspace)
 
 
-async def test_a_run_stopped_by_its_budget_goes_on_with_more(workspace: Path) -> None:
+async def test_a_run_stopped_by_its_budget_resumes_with_a_higher_one(workspace: Path) -> None:
     async with goalwright(workspace, ScriptedModel(answering), max_cost=0.02) as runtime:
         result = await runtime.run(GOAL)
     assert result.status == "stopped"
@@ -133,7 +133,7 @@ async def test_a_run_stopped_by_its_budget_goes_on_with_more(workspace: Path) ->
     assert result.usage.calls == 6
 
 
-async def test_a_run_that_is_done_is_given_as_it_is(workspace: Path) -> None:
+async def test_resuming_a_done_run_returns_its_result(workspace: Path) -> None:
     async with goalwright(workspace, ScriptedModel(answering)) as runtime:
         first = await runtime.run(GOAL)
     result, model = await resumed(workspace)
@@ -141,7 +141,7 @@ async def test_a_run_that_is_done_is_given_as_it_is(workspace: Path) -> None:
     assert model.asked == []
 
 
-async def test_who_watches_sees_what_was_done_before(workspace: Path) -> None:
+async def test_observers_of_a_resume_receive_earlier_events(workspace: Path) -> None:
     await stopped_when(workspace, lambda event: isinstance(event, TaskFinished) and event.task == "survey")
     record = Recorder()
     async with goalwright(workspace, ScriptedModel(answering)) as runtime:
@@ -153,7 +153,7 @@ async def test_who_watches_sees_what_was_done_before(workspace: Path) -> None:
     assert "survey" not in started
 
 
-async def test_who_watches_cannot_break_a_run(workspace: Path) -> None:
+async def test_a_failing_observer_does_not_break_a_run(workspace: Path) -> None:
     heard: list[str] = []
 
     def record(event: Event) -> None:
@@ -182,7 +182,7 @@ async def test_two_processes_never_run_the_same_run(workspace: Path) -> None:
     opened.close()
 
 
-async def test_a_run_that_another_process_ends_before_it_is_claimed_is_given_as_that_one_left_it(
+async def test_a_run_finished_by_another_process_is_returned(
     workspace: Path,
 ) -> None:
     await stopped_when(workspace, lambda event: isinstance(event, PlanMade))
@@ -202,7 +202,7 @@ async def test_a_run_that_another_process_ends_before_it_is_claimed_is_given_as_
     assert [row.type for row in rows(workspace)].count("run_resumed") == 1
 
 
-async def test_a_run_is_let_go_where_who_claims_it_is_cancelled_meanwhile(workspace: Path) -> None:
+async def test_a_cancelled_claim_is_released(workspace: Path) -> None:
     await stopped_when(workspace, lambda event: isinstance(event, PlanMade))
     run_id = rows(workspace)[0].run_id
     at_it, go_on = threading.Event(), threading.Event()
@@ -232,7 +232,7 @@ async def test_a_run_is_let_go_where_who_claims_it_is_cancelled_meanwhile(worksp
     ],
     ids=["a record that cannot be read", "no beginning"],
 )
-async def test_a_run_that_cannot_be_gone_on_with_is_let_go(
+async def test_a_run_that_cannot_continue_is_released(
     spoilt: Path, spoil: str, said: AbstractContextManager[object]
 ) -> None:
     await stopped_when(spoilt, lambda event: isinstance(event, PlanMade))
@@ -260,7 +260,7 @@ async def test_a_run_is_held_from_its_first_event_until_its_end(workspace: Path)
     assert seen == ["running"]
 
 
-async def test_a_run_that_is_cancelled_at_its_very_beginning_is_free(workspace: Path) -> None:
+async def test_a_run_cancelled_at_its_start_is_released(workspace: Path) -> None:
     def cancel(event: Event) -> None:
         work.cancel()
 
@@ -273,7 +273,7 @@ async def test_a_run_that_is_cancelled_at_its_very_beginning_is_free(workspace: 
     assert result.status == "done"
 
 
-async def test_an_unknown_run_is_said(workspace: Path) -> None:
+async def test_unknown_runs_are_reported(workspace: Path) -> None:
     async with goalwright(workspace, ScriptedModel(answering)) as runtime:
         with pytest.raises(UnknownRun, match="no run 'nope'"):
             await runtime.resume("nope")
@@ -295,7 +295,7 @@ async def test_a_journal_that_fails_stops_the_run_before_more_is_spent(workspace
     assert len(model.asked) == 2
 
 
-async def test_what_the_journal_says_of_failures_and_retries_stays(workspace: Path) -> None:
+async def test_recorded_failures_and_retries_are_kept(workspace: Path) -> None:
     async with goalwright(workspace, ScriptedModel(failing("brief", error=RequestRefused("no")))) as runtime:
         first = await runtime.run(GOAL)
     assert first.status == "partial"
@@ -307,7 +307,7 @@ async def test_what_the_journal_says_of_failures_and_retries_stays(workspace: Pa
     assert {task.id: task.attempts for task in result.tasks}["brief"] == 3
 
 
-async def test_a_task_that_failed_of_an_answer_asks_for_that_answer_anew(workspace: Path) -> None:
+async def test_resume_repeats_the_call_that_failed_a_task(workspace: Path) -> None:
     """An empty answer is asked for again twice; when the last is empty too the task fails, and resuming asks once."""
 
     def empty(request: Request) -> Reply | Exception:
@@ -320,7 +320,7 @@ async def test_a_task_that_failed_of_an_answer_asks_for_that_answer_anew(workspa
     assert [request.task for request in model.asked] == ["survey", "brief", None]
 
 
-async def test_planning_that_failed_is_asked_once_more(workspace: Path) -> None:
+async def test_resume_repeats_failed_planning(workspace: Path) -> None:
     async with goalwright(workspace, ScriptedModel(lambda _: Reply("no plan"))) as runtime:
         assert (await runtime.run(GOAL)).status == "failed"
     result, model = await resumed(workspace)

@@ -104,7 +104,7 @@ async def test_the_result_has_every_field_of_the_contract(workspace: Path, serve
     json.dumps(document)
 
 
-async def test_a_known_price_is_added_up(workspace: Path, serve: Serve) -> None:
+async def test_known_prices_are_added(workspace: Path, serve: Serve) -> None:
     serve(scripted(TWO))
     result, _ = await run(workspace, model="openai/gpt-4o")
     assert result.cost_usd is not None
@@ -142,7 +142,7 @@ async def test_a_run_in_which_everything_fails_has_failed(workspace: Path, serve
     assert server.asked("synthesis") == []
 
 
-async def test_results_that_cannot_be_put_together_are_given_as_they_are(workspace: Path, serve: Serve) -> None:
+async def test_results_are_the_answer_if_synthesis_fails(workspace: Path, serve: Serve) -> None:
     def script(call: Call) -> Answer:
         return Fail(400, "no synthesis today") if call.role == "synthesis" else scripted(TWO)(call)
 
@@ -153,7 +153,7 @@ async def test_results_that_cannot_be_put_together_are_given_as_they_are(workspa
     assert "no synthesis today" in result.error
 
 
-async def test_an_answer_that_stays_cut_off_says_so_wherever_it_is_read(workspace: Path, serve: Serve) -> None:
+async def test_a_truncated_answer_is_marked(workspace: Path, serve: Serve) -> None:
     def script(call: Call) -> Answer:
         return Say(json.dumps(TWO)) if call.role == "decomposer" else Say("half ", finish="length")
 
@@ -166,7 +166,7 @@ async def test_an_answer_that_stays_cut_off_says_so_wherever_it_is_read(workspac
     assert len(said) == 3
 
 
-async def test_an_empty_answer_gives_the_results_as_they_are(workspace: Path, serve: Serve) -> None:
+async def test_results_are_the_answer_if_synthesis_is_empty(workspace: Path, serve: Serve) -> None:
     serve(scripted(TWO, synthesis=""))
     result, _ = await run(workspace)
     assert result.status == "partial"
@@ -175,7 +175,7 @@ async def test_an_empty_answer_gives_the_results_as_they_are(workspace: Path, se
 
 
 @pytest.mark.slow
-async def test_what_passes_is_retried_and_retry_after_is_honoured(workspace: Path, serve: Serve) -> None:
+async def test_transient_errors_are_retried_after_retry_after(workspace: Path, serve: Serve) -> None:
     faults: list[Answer] = [Fail(429, "slow down", {"Retry-After": "1"}), Fail(500), Drop(), Fail(503)]
 
     def flaky(call: Call) -> Answer:
@@ -214,7 +214,7 @@ async def test_a_provider_that_stays_down_ends_in_a_failed_run(workspace: Path, 
     assert len(server.calls) == 1
 
 
-async def test_the_fallback_goes_on_where_the_model_fails(workspace: Path, serve: Serve) -> None:
+async def test_the_fallback_model_continues(workspace: Path, serve: Serve) -> None:
     def script(call: Call) -> Answer:
         return Fail(404, "no such model") if call.body["model"] == "gone" else scripted(TWO)(call)
 
@@ -255,7 +255,7 @@ async def test_a_skill_may_not_ask_for_an_address(workspace: Path, serve: Serve,
     assert not server.calls
 
 
-async def test_the_response_format_steps_down_and_what_worked_is_remembered(workspace: Path, serve: Serve) -> None:
+async def test_the_working_response_format_is_remembered(workspace: Path, serve: Serve) -> None:
     def script(call: Call) -> Answer:
         if "response_format" in call.body:
             return Fail(400, f"response_format {call.body['response_format']['type']} is not supported")
@@ -321,7 +321,7 @@ async def test_a_budget_stops_the_run(workspace: Path, serve: Serve, limit: dict
     assert [one.status for one in result.tasks[1:]] in (["cancelled", "pending"], ["done", "cancelled"])
 
 
-async def test_an_unknown_price_is_said_and_its_tokens_count(workspace: Path, serve: Serve) -> None:
+async def test_an_unknown_price_causes_a_warning(workspace: Path, serve: Serve) -> None:
     serve(scripted(TWO))
     result, record = await run(workspace, max_cost=1.0, allow_unknown_cost=True)
     assert (result.status, result.cost_usd) == ("done", None)
@@ -365,7 +365,7 @@ async def test_a_question_is_a_result_and_its_answer_reaches_the_planner(workspa
     assert "the to-do one" in server.calls[-1].user
 
 
-async def test_a_broken_plan_is_mended_by_one_more_call(workspace: Path, serve: Serve) -> None:
+async def test_a_broken_plan_is_asked_for_again(workspace: Path, serve: Serve) -> None:
     broken = Say(
         '```json\n{"tasks": [{"id": "a", "action_type": "skill", "name": "cataloging", "depends_on": ["x"]},]}\n```'
     )
@@ -379,7 +379,7 @@ async def test_a_broken_plan_is_mended_by_one_more_call(workspace: Path, serve: 
     assert "'a' depends on 'x'" in again
 
 
-async def test_a_hopeless_model_fails_after_three_calls_with_the_faults(workspace: Path, serve: Serve) -> None:
+async def test_planning_fails_after_three_calls_with_the_faults(workspace: Path, serve: Serve) -> None:
     server = serve(in_turn(Say("no")))
     result, _ = await run(workspace)
     assert (result.status, len(server.calls)) == ("failed", 3)
@@ -427,7 +427,7 @@ async def test_streamed_pieces_arrive_as_events_and_make_the_same_answer(workspa
     assert result.usage.prompt_tokens == 40
 
 
-async def test_run_goal_is_the_same_path(workspace: Path, serve: Serve) -> None:
+async def test_run_goal_returns_the_same_result(workspace: Path, serve: Serve) -> None:
     serve(scripted(TWO))
     result = await run_goal(GOAL, model=MODEL, workspace=workspace, settings={"max_concurrency": 1})
     assert result.status == "done"
@@ -441,7 +441,7 @@ async def test_events_can_be_iterated_as_they_happen(workspace: Path, serve: Ser
     assert kinds[-1] == "RunFinished"
 
 
-async def test_a_providers_key_chooses_its_model_where_none_is_named(workspace: Path, serve: Serve) -> None:
+async def test_a_provider_key_selects_the_default_model(workspace: Path, serve: Serve) -> None:
     server = serve(scripted(TWO))
     async with Goalwright(workspace, Settings()) as goalwright:
         result = await goalwright.run(GOAL)
@@ -449,7 +449,7 @@ async def test_a_providers_key_chooses_its_model_where_none_is_named(workspace: 
     assert {call.body["model"] for call in server.calls} == {"gpt-6.1-sol"}
 
 
-async def test_a_skill_that_was_asked_for_comes_first_or_is_refused_by_name(workspace: Path, serve: Serve) -> None:
+async def test_a_requested_skill_comes_first_or_is_refused(workspace: Path, serve: Serve) -> None:
     serve(scripted(TWO))
     result, _ = await run(workspace, Goal("Bake bread", skills=("cataloging-apis",)))
     assert result.skills[0] == "cataloging-apis"
@@ -458,7 +458,7 @@ async def test_a_skill_that_was_asked_for_comes_first_or_is_refused_by_name(work
 
 
 @pytest.mark.parametrize("text", ["", "  \n", "x" * 300_000])
-def test_a_goal_that_cannot_be_one_is_refused(text: str) -> None:
+def test_invalid_goals_are_refused(text: str) -> None:
     with pytest.raises(InputError):
         Goal(text)
 
@@ -482,7 +482,7 @@ async def test_a_relative_seed_begins_at_the_workspace(workspace: Path, serve: S
     assert server.asked("task")[0].system.startswith("MINE ")
 
 
-async def test_where_every_role_has_a_model_none_is_looked_for(workspace: Path, serve: Serve) -> None:
+async def test_no_default_model_is_needed_if_every_role_has_one(workspace: Path, serve: Serve) -> None:
     server = serve(scripted(PLAN))
     settings = Settings(decomposer="openai/planner", task="openai/worker", synthesis="openai/writer")
     async with Goalwright(workspace, settings) as goalwright:
@@ -493,9 +493,7 @@ async def test_where_every_role_has_a_model_none_is_looked_for(workspace: Path, 
 
 
 @pytest.mark.parametrize("name", ["synthesis.j2", "task.j2"])
-async def test_a_template_with_a_slip_stops_a_run_before_any_call_and_any_record(
-    workspace: Path, serve: Serve, name: str
-) -> None:
+async def test_a_broken_template_stops_a_run_before_any_call(workspace: Path, serve: Serve, name: str) -> None:
     server = serve(scripted(PLAN))
     folder = workspace / ".agents" / "seed"
     folder.mkdir(parents=True)
@@ -520,7 +518,7 @@ async def test_tasks_and_synthesis_give_their_templates_what_the_agents_name(wor
             assert given == set(event.variables)
 
 
-async def test_threads_that_need_the_journal_at_once_open_one(workspace: Path) -> None:
+async def test_threads_open_one_journal(workspace: Path) -> None:
     together = threading.Barrier(4)
 
     def journal() -> Journal:

@@ -62,7 +62,7 @@ def unused(result: Result) -> list[str]:
     return [text for text in result.warnings if "does not use the skill" in text]
 
 
-async def test_a_plan_that_leaves_it_out_is_asked_again_and_uses_it(workspace: Path, serve: Serve) -> None:
+async def test_a_plan_without_a_certain_skill_is_asked_for_again(workspace: Path, serve: Serve) -> None:
     server = serve(planning(WITHOUT, WITH))
     result, record = await run(workspace)
     first, again = server.asked("decomposer")
@@ -74,7 +74,7 @@ async def test_a_plan_that_leaves_it_out_is_asked_again_and_uses_it(workspace: P
     assert (await replayed(workspace, rows(workspace))).drift == ()
 
 
-async def test_it_is_asked_for_once_and_then_the_user_is_warned(workspace: Path, serve: Serve) -> None:
+async def test_a_certain_skill_is_asked_for_once_and_then_causes_a_warning(workspace: Path, serve: Serve) -> None:
     server = serve(planning(WITHOUT))
     result, record = await run(workspace)
     assert len(server.asked("decomposer")) == 2
@@ -85,7 +85,7 @@ async def test_it_is_asked_for_once_and_then_the_user_is_warned(workspace: Path,
     assert (again.drift, again.result.warnings, again.result.skills_used) == ((), result.warnings, ())
 
 
-async def test_a_reason_counts_and_is_told(workspace: Path, serve: Serve) -> None:
+async def test_a_reason_in_unused_is_accepted_and_reported(workspace: Path, serve: Serve) -> None:
     why = {"cataloging-apis": "the list is given already", "no-such": "because"}
     server = serve(planning(plan(llm("a"), unused=why)))
     result, record = await run(workspace)
@@ -99,7 +99,7 @@ async def test_a_reason_counts_and_is_told(workspace: Path, serve: Serve) -> Non
     )
 
 
-async def test_all_faults_are_asked_for_together_and_count_as_the_one_time(workspace: Path, serve: Serve) -> None:
+async def test_unused_skills_and_faults_share_one_request(workspace: Path, serve: Serve) -> None:
     server = serve(planning(plan(llm("a", "nowhere")), WITHOUT))
     result, record = await run(workspace)
     assert len(server.asked("decomposer")) == 2
@@ -112,7 +112,7 @@ async def test_all_faults_are_asked_for_together_and_count_as_the_one_time(works
     assert len(unused(result)) == 1
 
 
-async def test_a_plan_that_could_run_is_not_lost_for_it(workspace: Path, serve: Serve) -> None:
+async def test_a_valid_plan_is_kept_if_the_next_is_faulty(workspace: Path, serve: Serve) -> None:
     server = serve(planning(WITHOUT, "no plan", "no plan either"))
     result, _ = await run(workspace)
     assert len(server.asked("decomposer")) == 3
@@ -142,7 +142,7 @@ async def test_a_question_does_not_take_the_place_of_a_plan(workspace: Path, ser
     assert (result.status, len(unused(result))) == ("done", 1)
 
 
-async def test_a_given_plan_is_only_warned_of(workspace: Path, serve: Serve) -> None:
+async def test_a_given_plan_causes_only_a_warning(workspace: Path, serve: Serve) -> None:
     server = serve(planning(WITHOUT))
     result, _ = await run(workspace, Goal(GOAL, plan=planned(llm("a"))))
     assert (server.asked("decomposer"), unused(result)) == ([], [f"{UNUSED}it gives no reason"])
@@ -194,7 +194,7 @@ async def test_a_skill_that_was_not_selected_with_certainty_may_be_left_out(work
     assert unused(result) == []
 
 
-async def test_what_streams_is_kept_and_not_paid_twice(workspace: Path, serve: Serve) -> None:
+async def test_streamed_tasks_are_kept(workspace: Path, serve: Serve) -> None:
     server = serve(planning(plan(llm("a"), llm("b")), plan(llm("a"), llm("b"), skill("survey"), synthesis="all")))
     result, _ = await run(workspace, stream_plan=True)
     assert (result.status, result.skills_used) == ("done", ("cataloging-apis",))
@@ -205,7 +205,7 @@ async def test_what_streams_is_kept_and_not_paid_twice(workspace: Path, serve: S
     assert (await replayed(workspace, rows(workspace))).drift == ()
 
 
-async def test_a_better_plan_that_would_lose_what_has_begun_is_not_taken(workspace: Path, serve: Serve) -> None:
+async def test_a_plan_that_loses_begun_tasks_is_not_used(workspace: Path, serve: Serve) -> None:
     server = serve(planning(plan(llm("a"), llm("b")), plan(llm("a", instruction="do it otherwise"), skill("survey"))))
     result, _ = await run(workspace, stream_plan=True)
     assert sorted(instruction(call) for call in server.asked("task")) == ["do a", "do b"]
@@ -258,7 +258,7 @@ async def test_a_change_may_replace_a_task_whose_skill_failed(workspace: Path, s
     assert (result.status, result.skills_used, unused(result)) == ("done", (), [])
 
 
-async def test_a_sub_goal_uses_its_own(workspace: Path, serve: Serve) -> None:
+async def test_a_sub_goal_uses_its_certain_skill(workspace: Path, serve: Serve) -> None:
     inner = llm("part", action_type="goal", instruction="Use the cataloging-apis skill for all endpoints.")
 
     def script(call: Call) -> Answer:
@@ -284,7 +284,7 @@ async def test_a_resumed_run_has_the_lists_of_its_record(workspace: Path, serve:
         assert goalwright.result(first.run_id).warnings == first.warnings
 
 
-async def test_a_plan_that_a_person_edits_is_warned_of_when_it_runs(workspace: Path, serve: Serve) -> None:
+async def test_an_edited_plan_without_a_certain_skill_causes_a_warning(workspace: Path, serve: Serve) -> None:
     serve(planning(WITH))
 
     async def without_the_skill(shown: Any) -> Any:

@@ -117,7 +117,7 @@ async def test_a_required_skill_that_is_not_there_fails_the_run_before_a_call(
     assert why in (result.error or "")
 
 
-async def test_a_run_does_without_a_required_skill_that_it_leaves_out(workspace: Path) -> None:
+async def test_without_overrides_a_required_skill(workspace: Path) -> None:
     model = planning(PLAN)
     async with goalwright(workspace, model, skills_require=(STYLE,), skills_without=(STYLE,)) as runtime:
         result = await runtime.run(GOAL)
@@ -328,7 +328,7 @@ async def test_a_pinned_skill_is_listed_behind_the_selected_ones_in_full(
     assert "Greets readers warmly, house-style." in taken.skill_listing
 
 
-async def test_a_skill_that_is_off_is_not_there(workspace: Path) -> None:
+async def test_a_disabled_skill_is_hidden(workspace: Path) -> None:
     async with goalwright(workspace, planning({"tasks": [NOTES], "synthesis": "x"}), skills_off=(SKILL,)) as runtime:
         assert SKILL not in (await runtime.run(GOAL)).skills
         with pytest.raises(InputError, match=rf"the skill '{SKILL}' is disabled by \[skills\] off; known skills: "):
@@ -342,7 +342,7 @@ async def test_a_skill_that_is_off_is_not_there(workspace: Path) -> None:
         ({"skills_without": ("excel",)}, "left out of this run"),
     ],
 )
-async def test_installed_tools_that_are_off_are_not_there(settings: dict[str, Any], why: str, workspace: Path) -> None:
+async def test_disabled_installed_tools_are_hidden(settings: dict[str, Any], why: str, workspace: Path) -> None:
     task = {"id": "read", "action_type": "tool", "name": "excel_read", "arguments": {"path": "a.xlsx"}}
     record = Recorder()
     async with goalwright(workspace, ScriptedModel(answering), **settings) as runtime:
@@ -354,7 +354,7 @@ async def test_installed_tools_that_are_off_are_not_there(settings: dict[str, An
     assert not [one.message for one in record.of(Warned) if "excel" in one.message]
 
 
-async def test_a_preview_warns_of_what_a_run_would_warn_of(workspace: Path) -> None:
+async def test_a_preview_has_the_warnings_of_a_run(workspace: Path) -> None:
     style(workspace, "inner", "user-invocable: false\n")
     async with goalwright(workspace, ScriptedModel(answering), skills_require=("gone-skill",)) as runtime:
         preview = await runtime.preview(f"$inner {GOAL}")
@@ -402,7 +402,7 @@ async def test_no_warning_is_given_where_another_skill_of_the_name_is_used(works
     assert not [text for text in result.warnings if "the goal names" in text]
 
 
-async def test_unknown_names_are_warned_of(workspace: Path) -> None:
+async def test_unknown_names_cause_a_warning(workspace: Path) -> None:
     record = Recorder()
     async with goalwright(workspace, ScriptedModel(answering), skills_pin=("house-stile",)) as runtime:
         assert (await runtime.run(GOAL, record=record)).status == "done"

@@ -121,7 +121,7 @@ async def test_one_thing_is_one_call(workspace: Path, small: Serve) -> None:
     assert len(server.calls) == 2
 
 
-async def test_a_part_that_the_plan_lost_is_put_back_and_said(workspace: Path, small: Serve) -> None:
+async def test_a_lost_part_is_restored_with_a_warning(workspace: Path, small: Serve) -> None:
     plan = json.dumps({"tasks": [{"id": "t1", "use": "no skill", "instruction": "Write a haiku.", "depends_on": []}]})
     server = small(lambda call: Say(plan) if call.user.startswith("Goal: Explain how tides") else answering(call))
     result, record = await run(workspace, "Write a haiku and a prime function", PLANNER)
@@ -162,7 +162,7 @@ async def test_results_that_the_answer_drops_are_added_to_it(workspace: Path, sm
     )
 
 
-async def test_a_file_stands_in_the_prompt(workspace: Path, small: Serve) -> None:
+async def test_file_contents_are_in_the_prompt(workspace: Path, small: Serve) -> None:
     server = small(answering)
     (workspace / "report.txt").write_text(f"{FACT}\nThe lift is red.", encoding="utf-8")
     result, record = await run(workspace, "What does the lift cost?", files=(workspace / "report.txt",))
@@ -233,7 +233,7 @@ async def test_a_file_is_material_and_carries_no_secret(
     assert "wq8dh3hd83hd8h3d8h" not in call.user
 
 
-async def test_a_file_that_is_no_text_is_said(workspace: Path, small: Serve) -> None:
+async def test_binary_files_are_reported(workspace: Path, small: Serve) -> None:
     small(answering)
     (workspace / "photo.raw").write_bytes(b"\x89RAW\0\0\0")
     result, _ = await run(workspace, "Describe the photo", files=(workspace / "photo.raw",))
@@ -242,7 +242,7 @@ async def test_a_file_that_is_no_text_is_said(workspace: Path, small: Serve) -> 
     )
 
 
-async def test_a_large_model_that_reads_no_file_is_said(workspace: Path, serve: Serve) -> None:
+async def test_unread_files_are_reported(workspace: Path, serve: Serve) -> None:
     plan = json.dumps({"tasks": [{"id": "a", "action_type": "llm", "instruction": "guess", "depends_on": []}]})
     reads = {"on": False}
 
@@ -327,7 +327,7 @@ async def test_a_preview_says_that_no_call_is_needed_to_plan(workspace: Path, sm
     assert server.calls == []
 
 
-async def test_what_was_asked_first_is_in_the_answer_too(workspace: Path, small: Serve) -> None:
+async def test_the_first_request_is_in_the_answer(workspace: Path, small: Serve) -> None:
     server = small(answering)
     result, _ = await run(workspace, "Write a haiku, then list three primes")
     assert result.answer == (
@@ -375,7 +375,7 @@ async def test_a_skill_that_it_still_leaves_out_goes_to_the_task_that_it_fits(wo
     assert (await replayed(workspace, rows(workspace))).drift == ()
 
 
-async def test_a_plan_by_rule_is_only_warned_of(workspace: Path, small: Serve) -> None:
+async def test_a_plan_by_rule_causes_only_a_warning(workspace: Path, small: Serve) -> None:
     server = small(answering)
     add_skill(workspace, "writing-haiku", "---\nname: writing-haiku\ndescription: Write a haiku.\n---\nThree lines.\n")
     result, _ = await run(workspace, "Explain the tides $cataloging-apis $writing-haiku")
@@ -386,7 +386,7 @@ async def test_a_plan_by_rule_is_only_warned_of(workspace: Path, small: Serve) -
     ]
 
 
-async def test_what_a_small_model_does_not_get_of_a_skill_is_told(workspace: Path, small: Serve) -> None:
+async def test_shortened_skills_are_reported(workspace: Path, small: Serve) -> None:
     long = "It is told here at length. " * 100
     body = f"# Haiku\n\nBe brief.\n\n## Example\n\n{long}\n\n## Steps\n\n1. Count.\n\n## Rules\n\n- No rhyme.\n"
     add_skill(workspace, "writing-haiku", f"---\nname: writing-haiku\ndescription: Write a haiku.\n---\n{body}")
@@ -466,7 +466,7 @@ async def test_a_planner_calls_tools_that_fit_and_answers_with_their_result(work
     [("Explain how tides work", PLANNER), ("List the visits of the patient Ana Silva", TINY)],
     ids=["no tool fits", "a model that does not plan"],
 )
-async def test_otherwise_a_small_model_hears_of_no_tool(workspace: Path, small: Serve, goal: str, model: str) -> None:
+async def test_small_models_are_not_offered_other_tools(workspace: Path, small: Serve, goal: str, model: str) -> None:
     server = small(answering)
     result, _ = await with_tools(workspace, goal, model)
     assert (result.status, len(server.calls)) == ("done", 1)

@@ -98,7 +98,7 @@ async def test_keywords_are_asked_for_once_recorded_and_replayed(workspace: Path
         (GOAL, {"detector": "keyword"}),
     ],
 )
-async def test_nothing_is_asked_where_it_is_not_needed(
+async def test_no_keywords_are_asked_for_without_need(
     workspace: Path, goal: Goal | str, settings: dict[str, str]
 ) -> None:
     record, model = Recorder(), translating()

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tests.openai_server import Answer
 
 
-async def test_the_run_says_once_how_many_and_records_it(
+async def test_unindexed_skills_are_reported_once(
     workspace: Path, serve: Callable[[Callable[[Call], Answer]], OpenAIServer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pools, "AT_ONCE", 1)

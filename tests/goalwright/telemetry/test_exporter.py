@@ -29,7 +29,7 @@ def runtime(
     return Goalwright(workspace, Settings(model="m", send_spans=send_spans), open_model=lambda _: ScriptedModel(script))
 
 
-async def test_a_run_is_sent_when_it_ends_however_it_ends(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_every_ended_run_is_sent(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     prepare(workspace)
     with collecting() as (address, sent):
         monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", address)
@@ -54,7 +54,7 @@ async def test_without_a_collector_in_the_environment_nothing_is_sent(
     assert not [event for event in events if isinstance(event, Warned)]
 
 
-async def test_a_collector_that_fails_costs_a_warning_and_is_left_alone(
+async def test_a_failing_collector_causes_a_warning_and_a_pause(
     workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     prepare(workspace)
@@ -69,7 +69,7 @@ async def test_a_collector_that_fails_costs_a_warning_and_is_left_alone(
     assert "export its trace later" in warnings[0]
 
 
-async def test_it_is_asked_again_after_a_while() -> None:
+async def test_the_collector_is_tried_again_after_the_pause() -> None:
     now = [0.0]
     exporter = SpanExporter({**os.environ, "OTEL_EXPORTER_OTLP_ENDPOINT": "ftp://nowhere"}, lambda: now[0])
     assert "not an HTTP URL" in str(await exporter.send(list))

@@ -40,7 +40,7 @@ async def test_a_task_that_ran_twice_has_two_spans_with_their_own_calls(workspac
     assert "status" not in calls[second["spanId"]]
 
 
-async def test_a_record_cut_off_anywhere_makes_a_tree(workspace: Path) -> None:
+async def test_spans_of_a_cut_record_form_a_tree(workspace: Path) -> None:
     prepare(workspace)
     async with goalwright(workspace, ScriptedModel(answering)) as runtime:
         await runtime.run(GOAL)
@@ -53,7 +53,7 @@ async def test_a_record_cut_off_anywhere_makes_a_tree(workspace: Path) -> None:
         assert all(int(span["startTimeUnixNano"]) <= int(span["endTimeUnixNano"]) for span in spans)
 
 
-async def test_no_span_ends_before_it_starts_where_the_clock_was_set_back(workspace: Path) -> None:
+async def test_no_span_ends_before_it_starts(workspace: Path) -> None:
     prepare(workspace)
     async with goalwright(workspace, ScriptedModel(answering)) as runtime:
         await runtime.run(GOAL)

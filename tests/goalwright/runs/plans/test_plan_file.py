@@ -24,7 +24,7 @@ KNOWN = Known(["a_name"], {"a_name": {"properties": {}}})
 
 @settings(max_examples=20)  # to read and write YAML takes time
 @given(plans(most=4))  # a file has one task after the other
-def test_a_plan_survives_yaml_and_json(plan: Plan) -> None:
+def test_a_plan_round_trips_through_yaml_and_json(plan: Plan) -> None:
     for form in ("yaml", "json"):
         assert Plan.from_dict(plan_file.load(plan_file.dump(plan, form))) == plan
 
@@ -50,7 +50,7 @@ def test_a_plan_survives_yaml_and_json(plan: Plan) -> None:
         ),
     ],
 )
-def test_a_plan_that_cannot_run_is_refused_with_the_place(tmp_path: Path, text: str, says: str) -> None:
+def test_invalid_plans_are_refused_with_the_line(tmp_path: Path, text: str, says: str) -> None:
     path = tmp_path / "plan.yaml"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(InputError) as caught:
@@ -59,13 +59,13 @@ def test_a_plan_that_cannot_run_is_refused_with_the_place(tmp_path: Path, text: 
     assert str(path) in caught.value.message
 
 
-def test_a_tool_that_is_off_by_default_is_named_with_its_option() -> None:
+def test_the_hint_names_tools_that_are_off() -> None:
     with pytest.raises(InputError) as caught:
         plan_file.parse("tasks:\n- {id: a, action_type: tool, name: WebFetch, arguments: {url: x}}", "p.yaml", KNOWN)
     assert caught.value.hint == "allow WebFetch; fix the plan and run it again"
 
 
-def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
+def test_unreadable_files_are_reported(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be read"):
         plan_file.read(tmp_path / "missing.yaml", KNOWN)
     (tmp_path / "latin").write_bytes(b"\xff\xfe\xfa")
@@ -73,7 +73,7 @@ def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
         plan_file.read(tmp_path / "latin", KNOWN)
 
 
-def test_a_plan_as_a_person_writes_it_is_taken(tmp_path: Path) -> None:
+def test_hand_written_plans_are_accepted(tmp_path: Path) -> None:
     path = tmp_path / "plan.json"
     path.write_text('{"tasks": [{"id": "a", "action_type": "llm", "instruction": "x"}]}', encoding="utf-8")
     assert plan_file.form_of(path) == "json"
@@ -82,21 +82,21 @@ def test_a_plan_as_a_person_writes_it_is_taken(tmp_path: Path) -> None:
     assert ([task.id for task in found.plan.tasks], found.goal) == (["a"], "")
 
 
-def test_texts_of_several_lines_are_written_as_they_read() -> None:
+def test_multi_line_texts_are_literal_blocks() -> None:
     long = Task(id="a", title="A", action_type="llm", instruction="Read the notes.\n\n- name: each one\n- id: none")
     text = plan_file.dump(Plan((long,)), "yaml", "Goal")
     assert "instruction: |-\n    Read the notes.\n\n    - name: each one\n" in text
     assert plan_file.load(text)["tasks"][0]["instruction"] == long.instruction
 
 
-def test_a_day_in_yaml_is_the_text_that_it_would_be_in_json() -> None:
+def test_yaml_dates_stay_text() -> None:
     known = Known([], {"a_name": {"properties": {"day": {"type": "string"}}}})
     text = "tasks:\n- {id: a, action_type: tool, name: a_name, arguments: {day: 2024-01-01}}"
     (task,) = plan_file.parse(text, "here", known).plan.tasks
     assert task.arguments == {"day": "2024-01-01"}
 
 
-def test_a_key_that_is_repeated_behind_many_others_is_found_at_once() -> None:
+def test_duplicate_keys_are_found_in_large_mappings() -> None:
     keys = ", ".join(f'"key-{number}": 1' for number in range(100_000))
     with pytest.raises(yaml.YAMLError, match="duplicate key 'last'"):
         plan_file.load(f'{{{keys}, "last": 1, "last": 2}}')

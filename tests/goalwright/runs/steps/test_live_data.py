@@ -31,7 +31,7 @@ async def warned(workspace: Path, goal: str, allow: tuple[str, ...] = ()) -> lis
         ("Summarise https://Example.org/a?b=1.", "names example.org"),
     ],
 )
-async def test_what_a_model_would_make_up_is_said_with_the_remedy(workspace: Path, goal: str, said: str) -> None:
+async def test_goals_that_need_the_web_cause_a_warning(workspace: Path, goal: str, said: str) -> None:
     (message,) = await warned(workspace, goal)
     assert said in message
     assert "allow_web" in message
@@ -41,5 +41,5 @@ async def test_what_a_model_would_make_up_is_said_with_the_remedy(workspace: Pat
 @pytest.mark.parametrize(
     "goal", ["Explain how weather forecasts work", "Plan my day today", "Write a news article about a lost cat"]
 )
-async def test_other_goals_are_not_bothered(workspace: Path, goal: str) -> None:
+async def test_other_goals_cause_no_warning(workspace: Path, goal: str) -> None:
     assert not await warned(workspace, goal)

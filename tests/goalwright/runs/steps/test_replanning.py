@@ -52,7 +52,7 @@ async def test_a_failed_task_is_replaced_and_the_run_is_done(workspace: Path) ->
     assert event["note"] == "task 'fetch' failed, and was needed for: notes, brief"
 
 
-async def test_what_was_skipped_waits_again_once_the_plan_is_changed(workspace: Path) -> None:
+async def test_skipped_tasks_wait_again_after_a_change(workspace: Path) -> None:
     stop = Stop()
 
     def at_the_replacement(event: Event) -> None:
@@ -71,14 +71,14 @@ async def test_a_single_task_that_fails_is_replaced_too(workspace: Path) -> None
     assert (result.status, result.answer) == ("done", "ask is done")
 
 
-async def test_the_items_of_a_task_that_was_replaced_are_not_missing(workspace: Path) -> None:
+async def test_items_of_a_replaced_task_are_not_missing(workspace: Path) -> None:
     mapped = plan(llm("all", instruction="Do <<item>>", for_each=["x", "y"]), llm("end", "all"))
     planner = Planner(mapped, [add("instead", instead_of="all")], fails={"all[1]": "gone", "all[2]": "gone"})
     result = await run(workspace, planner)
     assert (result.status, result.answer, result.error) == ("done", "end is done", None)
 
 
-async def test_a_task_that_a_change_adds_may_be_done_in_rounds(workspace: Path) -> None:
+async def test_an_added_task_may_repeat(workspace: Path) -> None:
     rounds = llm("ask", repeat={"until": '<<ask.output>> contains "ask#2"', "most": 3})
     planner = Planner(plan(llm("fetch"), llm("end", "fetch")), [change(rounds, rewire={"fetch": "ask"})])
     result = await run(workspace, planner)
@@ -89,7 +89,7 @@ async def test_a_task_that_a_change_adds_may_be_done_in_rounds(workspace: Path) 
 LOOP = llm("loop", repeat={"until": "<<loop.output>> is empty", "most": 2})
 
 
-async def test_a_loop_that_never_ended_is_replaced_with_all_its_rounds(workspace: Path) -> None:
+async def test_a_failed_repeat_is_replaced_with_all_its_rounds(workspace: Path) -> None:
     planner = Planner(plan(LOOP, llm("end", "loop")), [add("instead", instead_of="loop")], fails={})
     result = await run(workspace, planner)
     assert (result.status, result.answer, result.error) == ("done", "end is done", None)
@@ -113,7 +113,7 @@ async def test_a_failed_item_of_a_final_task_is_replaced_like_any_other(workspac
     assert '<task id="all[2]" status="failed">\ngone\n</task>' in request.messages[1].content
 
 
-async def test_what_is_missing_after_a_change_is_told_in_the_order_of_the_plan(workspace: Path) -> None:
+async def test_missing_results_are_listed_in_plan_order_after_a_change(workspace: Path) -> None:
     mapped = plan(llm("all", instruction="Do <<item>>", for_each=["x", "y"]), llm("end", "all"), llm("fetch"))
     planner = Planner(
         mapped, [add("again", instead_of="fetch")], fails=dict.fromkeys(("all[2]", "fetch", "again"), "gone")
@@ -134,7 +134,7 @@ async def test_a_replaced_item_is_not_tried_again(workspace: Path) -> None:
     assert (result.status, later.worked) == ("done", ["again"])
 
 
-async def test_a_failed_item_that_others_were_done_without_or_that_was_handled_is_no_reason(workspace: Path) -> None:
+async def test_handled_or_unneeded_item_failures_do_not_trigger_replanning(workspace: Path) -> None:
     inner = plan(llm("all", instruction="Do <<item>>", for_each=["x", "y"]), llm("end", "all"))
     planner = Planner(inner, [add("again", instead_of="all[2]")], fails={"all[2]": "gone"})
     assert (await run(workspace, planner)).status == "partial"
@@ -194,7 +194,7 @@ async def test_many_results_are_cut_to_fit_together(workspace: Path) -> None:
     assert all(f'<task id="{name}" status="done">\nxxx' in text for name in names)
 
 
-async def test_faulty_answers_are_asked_again_with_all_faults_and_the_attempt_counts(workspace: Path) -> None:
+async def test_a_faulty_change_is_asked_for_again_with_all_faults(workspace: Path) -> None:
     faulty = change(llm("survey"), llm("x", "fetch"), drop=("survey", "zz"))
     planner = Planner(changes=["no JSON at all", plan(llm("a")), faulty])
     events = Recorder()
@@ -220,13 +220,13 @@ async def test_faulty_answers_are_asked_again_with_all_faults_and_the_attempt_co
     assert any(text.startswith("the plan was not changed: no valid change in 3 answers") for text in warned)
 
 
-async def test_a_second_answer_without_faults_is_taken(workspace: Path) -> None:
+async def test_a_second_valid_change_is_accepted(workspace: Path) -> None:
     planner = Planner(changes=[change(), REPLACED])
     assert (await run(workspace, planner)).status == "done"
     assert "the change is empty" in planner.asked[1].messages[-1].content
 
 
-async def test_the_bound_holds_where_the_planner_errs(workspace: Path) -> None:
+async def test_failed_attempts_count(workspace: Path) -> None:
     planner = Planner(changes=[Overloaded("no time")])
     result = await run(workspace, planner, max_replans=2, retry_patience=0.0)
     assert result.status == "partial"
@@ -245,7 +245,7 @@ async def test_a_replacement_that_fails_is_replaced_as_often_as_allowed(workspac
     assert "None can follow it" in planner.asked[1].messages[1].content
 
 
-async def test_giving_up_ends_it(workspace: Path) -> None:
+async def test_giving_up_ends_replanning(workspace: Path) -> None:
     planner = Planner(changes=[change(give_up="the page was the only source")])
     result = await run(workspace, planner, max_replans=5)
     assert result.status == "partial"

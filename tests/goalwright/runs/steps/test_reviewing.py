@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 TWO = plan(llm("one"), llm("two", "one"))
 
 
-async def test_the_plan_that_comes_back_is_run(workspace: Path) -> None:
+async def test_the_reviewed_plan_is_run(workspace: Path) -> None:
     planner, seen = Planner(TWO), Recorder()
 
     async def shorter(found: Plan) -> Plan:
@@ -33,7 +33,7 @@ async def test_the_plan_that_comes_back_is_run(workspace: Path) -> None:
     assert [(one["cause"], one["dropped"]) for one in changed(workspace)] == [("person", ["two"])]
 
 
-async def test_a_plan_that_cannot_run_is_refused_and_kept_for_a_resume(workspace: Path) -> None:
+async def test_an_invalid_edit_is_refused_and_the_plan_is_kept(workspace: Path) -> None:
     planner = Planner(TWO)
 
     async def broken(found: Plan) -> Plan:
@@ -46,7 +46,7 @@ async def test_a_plan_that_cannot_run_is_refused_and_kept_for_a_resume(workspace
     assert (result.status, planner.worked) == ("done", ["one", "two"])
 
 
-async def test_a_resume_shows_a_plan_of_which_nothing_has_begun(workspace: Path) -> None:
+async def test_a_resume_reviews_a_plan_that_has_not_begun(workspace: Path) -> None:
     planner, shown = Planner(TWO, fails={"two": "not today"}), []
 
     async def no(found: Plan) -> None:
@@ -66,7 +66,7 @@ async def test_a_resume_shows_a_plan_of_which_nothing_has_begun(workspace: Path)
     assert len(shown) == 3, "its tasks had begun"
 
 
-async def test_none_leaves_the_run_interrupted(workspace: Path) -> None:
+async def test_declining_a_plan_interrupts_the_run(workspace: Path) -> None:
     planner = Planner(TWO)
 
     async def no(_: Plan) -> None:

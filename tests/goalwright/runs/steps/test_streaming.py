@@ -176,7 +176,7 @@ async def test_without_the_setting_nothing_starts_early(workspace: Path) -> None
     assert record.of(PlanChanged) == []
 
 
-async def test_a_planner_that_is_asked_again_is_told_what_could_have_begun_and_that_is_kept(workspace: Path) -> None:
+async def test_a_repeated_planning_request_keeps_early_tasks(workspace: Path) -> None:
     wrong = plan(llm("a"), llm("b", "a"), llm("late", "nobody"))
     model = WritingModel([wrong, plan(llm("a"), llm("b", "a"), llm("late", "b"))], wait_for=("a", "b"))
     result, record = await run(workspace, model)
@@ -189,7 +189,7 @@ async def test_a_planner_that_is_asked_again_is_told_what_could_have_begun_and_t
     assert slow.said() == model.said(), "its words do not depend on what had begun"
 
 
-async def test_what_is_not_in_the_accepted_plan_is_stopped_and_its_cost_counts(workspace: Path) -> None:
+async def test_early_tasks_outside_the_accepted_plan_are_stopped(workspace: Path) -> None:
     wrong = plan(llm("a"), llm("b", "a"), llm("c"), llm("late", "nobody"))
     right = plan(llm("a", title="Other"), llm("b", "a"), llm("late", "b"))
     model = WritingModel([wrong, right], wait_for=("a", "b", "c"), slow=("c",))
@@ -208,7 +208,7 @@ async def test_what_is_not_in_the_accepted_plan_is_stopped_and_its_cost_counts(w
     assert counted(workspace) == (3, 3)
 
 
-async def test_an_edge_behind_the_tasks_stops_what_began_too_early_and_lets_it_wait(workspace: Path) -> None:
+async def test_an_edge_after_the_tasks_makes_early_tasks_wait(workspace: Path) -> None:
     text = json.dumps({"tasks": [llm("first"), llm("second"), llm("late")], "edges": [["first", "second"]]})
     model = WritingModel([text], wait_for=("first", "second"), slow=("second",), slow_once=True)
     result, record = await run(workspace, model)
@@ -221,7 +221,7 @@ async def test_an_edge_behind_the_tasks_stops_what_began_too_early_and_lets_it_w
     )
 
 
-async def test_tasks_that_do_not_say_what_they_wait_for_start_with_the_whole_plan(workspace: Path) -> None:
+async def test_tasks_without_depends_on_wait_for_the_whole_plan(workspace: Path) -> None:
     rows = [{key: value for key, value in llm(name).items() if key != "depends_on"} for name in ("first", "second")]
     text = json.dumps({"tasks": rows, "edges": [["first", "second"]], "synthesis": "late"})
     model = WritingModel([text], cut='"synthesis"')
@@ -229,7 +229,7 @@ async def test_tasks_that_do_not_say_what_they_wait_for_start_with_the_whole_pla
     assert (result.status, list(model.tasks())) == ("done", ["first", "second"])
 
 
-async def test_a_run_that_is_stopped_before_its_plan_is_whole_keeps_what_it_did(workspace: Path) -> None:
+async def test_a_run_stopped_during_planning_keeps_finished_tasks(workspace: Path) -> None:
     first, whole = plan(llm("a"), llm("b"), llm("late", "a")), plan(llm("b"), llm("a"), llm("late", "a", "b"))
     model = WritingModel([first], wait_for=("a", "b"), hangs=True, slow=("b",))
     stopped = await interrupted(workspace, model, lambda one: isinstance(one, TaskFinished) and one.task == "a")
@@ -242,7 +242,7 @@ async def test_a_run_that_is_stopped_before_its_plan_is_whole_keeps_what_it_did(
     assert [(one.id, one.attempts) for one in result.tasks] == [("b", 2), ("a", 1), ("late", 1)]
 
 
-async def test_a_resume_shows_a_plan_of_which_only_what_started_early_has_begun(workspace: Path) -> None:
+async def test_a_resume_reviews_a_plan_with_early_tasks_only(workspace: Path) -> None:
     whole, shown = plan(llm("a"), llm("late", "a")), []
     model = WritingModel([whole], wait_for=("a",), hangs=True)
     stopped = await interrupted(workspace, model, lambda one: isinstance(one, TaskFinished))
@@ -263,7 +263,7 @@ async def test_a_resume_shows_a_plan_of_which_only_what_started_early_has_begun(
     assert (result.status, again.tasks(), shown) == ("done", Counter(["late"]), [["a", "late"]] * 3)
 
 
-async def test_what_a_resumed_planner_changes_is_done_again(workspace: Path) -> None:
+async def test_tasks_changed_by_a_resumed_planner_run_again(workspace: Path) -> None:
     model = WritingModel([plan(llm("a"), llm("late", "a"))], wait_for=("a",), hangs=True)
     stopped = await interrupted(workspace, model, lambda one: isinstance(one, TaskFinished))
     again = WritingModel([plan(llm("a", instruction="Do it otherwise"), llm("late", "a"))])
@@ -272,7 +272,7 @@ async def test_what_a_resumed_planner_changes_is_done_again(workspace: Path) -> 
     assert counted(workspace) == (2, 2)
 
 
-async def test_an_answer_that_breaks_off_begins_again(workspace: Path) -> None:
+async def test_a_broken_answer_starts_over(workspace: Path) -> None:
     broken = plan(llm("a", title="Another"), llm("x"))
     model = WritingModel([plan(llm("a"), llm("late", "a"))], wait_for=("a",), again=broken)
     result, record = await run(workspace, model)
@@ -281,7 +281,7 @@ async def test_an_answer_that_breaks_off_begins_again(workspace: Path) -> None:
     assert len(record.of(PlanChanged)) == 2
 
 
-async def test_no_plan_stops_what_began(workspace: Path) -> None:
+async def test_failed_planning_stops_early_tasks(workspace: Path) -> None:
     model = WritingModel([plan(llm("a"), llm("late", "nobody"))], wait_for=("a",), slow=("a",))
     result, record = await run(workspace, model)
     assert (result.status, [(one.id, one.status) for one in result.tasks]) == ("failed", [("a", "cancelled")])
@@ -289,7 +289,7 @@ async def test_no_plan_stops_what_began(workspace: Path) -> None:
     assert places(record, PlanMade) == []
 
 
-async def test_an_answer_instead_of_a_plan_leaves_nothing_under_way(workspace: Path) -> None:
+async def test_a_direct_answer_stops_early_tasks(workspace: Path) -> None:
     refused = plan(llm("a"), llm("late", "nobody"))
     model = WritingModel([refused, json.dumps({"answer": "Yes."})], wait_for=("a",), slow=("a",))
     result, _ = await run(workspace, model, direct_answers="always")
@@ -304,7 +304,7 @@ async def test_a_limit_that_is_reached_early_stops_the_run(workspace: Path) -> N
     assert {one.id: one.status for one in result.tasks} == {"a": "cancelled", "late": "pending"}
 
 
-async def test_the_text_of_the_only_task_is_shown_once_it_is_known_to_be_the_answer(workspace: Path) -> None:
+async def test_the_text_of_the_only_task_is_streamed_once_it_is_the_answer(workspace: Path) -> None:
     for rows, shown in (((llm("a"),), "a:done"), ((llm("a"), llm("late")), "answer:done")):
         model = WritingModel([plan(*rows, synthesis=None)], cut='"synthesis"', planned=asyncio.Event())
         pieces: list[str] = []
@@ -354,7 +354,7 @@ class _Tool:
         ({"id": "a", "action_type": "tool", "name": "unknown"}, False),
     ],
 )
-def test_only_what_does_no_harm_starts_early(row: dict[str, Any], expected: bool) -> None:
+def test_only_harmless_tasks_start_early(row: dict[str, Any], expected: bool) -> None:
     from goalwright_executor.approvals.policy import ApprovalPolicy
 
     tools: dict[str, Any] = {"reads": _Tool(READ_ONLY), "writes": _Tool(Effects("workspace")), "untold": _Tool(None)}

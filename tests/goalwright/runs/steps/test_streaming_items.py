@@ -76,7 +76,7 @@ async def test_items_start_and_end_while_the_plan_is_being_written(workspace: Pa
     assert sent["invoke_agent each[1]"]["parentSpanId"] == sent["invoke_agent each"]["spanId"]
 
 
-async def test_items_that_are_under_way_when_the_plan_is_accepted_go_on(workspace: Path) -> None:
+async def test_running_items_continue_after_the_plan_is_accepted(workspace: Path) -> None:
     wrong, right = plan(EACH, llm("late", "nobody")), plan(EACH, llm("late", "each"))
     model = WritingModel([wrong, right], wait_for=("each[2]",))
     result, _ = await run(workspace, model)
@@ -85,7 +85,7 @@ async def test_items_that_are_under_way_when_the_plan_is_accepted_go_on(workspac
     assert counted(workspace) == (5, 5)
 
 
-async def test_the_items_of_a_task_that_is_not_accepted_are_dropped_with_it(workspace: Path) -> None:
+async def test_items_of_a_dropped_task_are_dropped(workspace: Path) -> None:
     wrong = plan(EACH, llm("late", "nobody"))
     right = plan(each("each", FRUIT[:2], title="Other"), llm("late", "each"))
     model = WritingModel([wrong, right], wait_for=("each[1]", "each[2]"), slow=("each[2]",), slow_once=True)
@@ -101,7 +101,7 @@ async def test_the_items_of_a_task_that_is_not_accepted_are_dropped_with_it(work
     assert (result.plan is not None and result.plan.grown, counted(workspace)) == (2, (4, 4))
 
 
-async def test_an_item_that_is_the_same_in_another_list_is_not_paid_for_again(workspace: Path) -> None:
+async def test_equal_items_of_another_list_are_reused(workspace: Path) -> None:
     wrong, right = plan(EACH, llm("late", "nobody")), plan(each("each", FRUIT[:2]), llm("late", "each"))
     model = WritingModel([wrong, right], wait_for=tuple(ITEMS))
     result, record = await run(workspace, model)

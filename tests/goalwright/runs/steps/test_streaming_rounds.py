@@ -75,7 +75,7 @@ async def test_rounds_of_items_are_kept_with_the_plan(workspace: Path) -> None:
     assert result.plan.grown == 4
 
 
-async def test_the_rounds_of_a_task_that_is_not_accepted_are_dropped_with_it(workspace: Path) -> None:
+async def test_rounds_of_a_dropped_task_are_dropped(workspace: Path) -> None:
     wrong, right = plan(LOOP, llm("late", "nobody")), plan(rounds("loop", 2, title="Other"), llm("late", "loop"))
     model = WritingModel([wrong, right], wait_for=("loop#3",), slow=("loop#3",), slow_once=True)
     result, record = await run(workspace, model)

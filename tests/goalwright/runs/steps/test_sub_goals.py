@@ -106,7 +106,7 @@ async def test_a_goal_is_planned_into_the_graph_and_ends_with_its_synthesis(work
     assert "research put together" in told["brief"]
 
 
-async def test_its_selection_is_its_own_and_the_run_keeps_its_own(workspace: Path) -> None:
+async def test_a_sub_goal_does_not_overwrite_the_selection_of_the_run(workspace: Path) -> None:
     planner, seen = Planner({None: OUTER, "research": plan(llm("one"))}), Recorder()
     result = await run(workspace, planner, seen)
     for kind in (CatalogueTaken, SkillsSelected):
@@ -138,7 +138,7 @@ async def test_goals_nest_two_deep_and_a_third_is_refused(workspace: Path) -> No
     assert offered == [(True, True), (True, True), (False, False), (False, False)]
 
 
-async def test_two_answers_without_a_plan_fail_it_alone(workspace: Path) -> None:
+async def test_failed_planning_fails_only_the_sub_goal(workspace: Path) -> None:
     bad = json.dumps({"tasks": []})
     outer = plan(llm("scope"), goal("research", "scope"), synthesis="all")
     planner = Planner({None: outer, "research": bad})
@@ -152,7 +152,7 @@ async def test_two_answers_without_a_plan_fail_it_alone(workspace: Path) -> None
     assert [request.task for request in better.asked("decomposer")] == ["research"]
 
 
-async def test_a_task_of_it_fails_alone_and_is_tried_again_by_a_resume(workspace: Path) -> None:
+async def test_a_failed_task_of_a_sub_goal_is_retried_on_resume(workspace: Path) -> None:
     inner = plan(llm("good"), llm("bad"), synthesis="both")
     planner = Planner({None: OUTER, "research": inner}, fails=("research/bad",))
     result = await run(workspace, planner)
@@ -167,7 +167,7 @@ async def test_a_task_of_it_fails_alone_and_is_tried_again_by_a_resume(workspace
     assert [request.task for request in again.asked("task")] == ["research/bad", "brief"]
 
 
-async def test_without_any_result_it_fails(workspace: Path) -> None:
+async def test_a_sub_goal_without_results_fails(workspace: Path) -> None:
     planner = Planner({None: OUTER, "research": plan(llm("one"))}, fails=("research/one",))
     result = await run(workspace, planner, max_replans=0)
     assert statuses(result)["research"] == "failed"
@@ -184,7 +184,7 @@ async def test_a_resume_tries_its_tasks_again_and_keeps_its_plan(workspace: Path
     assert (result.status, again.asked("decomposer")) == ("done", [])
 
 
-async def test_planned_anew_it_takes_all_that_its_tasks_grew_into_along(workspace: Path) -> None:
+async def test_planning_again_drops_grown_tasks(workspace: Path) -> None:
     """What it builds on is another result after a resume, so that it is asked for another plan."""
     each = llm("each", "facts", instruction="Read <<item>>", for_each=["p", "q"])
     outer = plan(
@@ -228,14 +228,14 @@ async def test_each_item_can_be_a_goal(workspace: Path) -> None:
     assert asked_for == ["<goal>\nResearch milk", "<goal>\nResearch tea"]
 
 
-async def test_results_that_are_joined_need_no_model_to_put_them_together(workspace: Path) -> None:
+async def test_joined_results_need_no_synthesis_call(workspace: Path) -> None:
     planner = Planner({None: plan(goal("research")), "research": plan(llm("one"), llm("two"), joined=True)})
     result = await run(workspace, planner)
     assert (result.status, planner.asked("synthesis")) == ("done", [])
     assert result.answer == "## research/one\n\nresearch/one is done\n\n## research/two\n\nresearch/two is done"
 
 
-async def test_its_result_has_the_form_asked_for(workspace: Path) -> None:
+async def test_the_output_of_a_sub_goal_has_its_schema(workspace: Path) -> None:
     schema = {"type": "object", "properties": {"rows": {"type": "array"}}, "required": ["rows"]}
     brief = llm("brief", "research", instruction="Use <<research.output.rows[0]>>")
     outer = plan(goal("research", output_schema=schema), brief)
@@ -246,7 +246,7 @@ async def test_its_result_has_the_form_asked_for(workspace: Path) -> None:
     assert "Use tea" in planner.asked("task")[-1].messages[-1].content
 
 
-async def test_it_may_cost_no_more_than_its_share(workspace: Path) -> None:
+async def test_max_cost_limits_a_sub_goal(workspace: Path) -> None:
     outer = plan(goal("research", max_cost=0.3), llm("brief"), synthesis="all")
     inner = plan(*(llm(f"t{n}", *([f"t{n - 1}"] if n else [])) for n in range(40)))
     planner = Planner({None: outer, "research": inner})
@@ -262,7 +262,7 @@ async def test_it_may_cost_no_more_than_its_share(workspace: Path) -> None:
     assert stopped.id not in [request.task for request in again.asked("task")]
 
 
-async def test_it_grows_no_further_than_allowed(workspace: Path) -> None:
+async def test_max_grown_limits_sub_goals(workspace: Path) -> None:
     result = await run(workspace, Planner({None: OUTER, "research": INNER}), max_grown=1, max_replans=0)
     assert statuses(result) == {"scope": "done", "research": "failed", "brief": "skipped"}
     assert "raise max_grown" in (result.tasks[1].error or "")
@@ -270,7 +270,7 @@ async def test_it_grows_no_further_than_allowed(workspace: Path) -> None:
     assert (await run(workspace, planner, max_depth=0)).status == "failed"
 
 
-async def test_most_tasks_bounds_its_plan(workspace: Path) -> None:
+async def test_most_tasks_limits_the_plan(workspace: Path) -> None:
     outer = plan(goal("research", most_tasks=1))
     planner, seen = Planner({None: outer, "research": [INNER, plan(llm("one"))]}), Recorder()
     assert (await run(workspace, planner, seen)).status == "done"
@@ -295,7 +295,7 @@ async def test_a_failed_goal_can_be_replaced_by_another(workspace: Path) -> None
 
 
 @pytest.mark.parametrize("calls", [2, 3, 4, 6])
-async def test_stopped_after_any_call_it_pays_for_nothing_twice(workspace: Path, calls: int) -> None:
+async def test_resume_after_any_call_repeats_no_call(workspace: Path, calls: int) -> None:
     planner, stop, done = Planner({None: OUTER, "research": INNER}), Stop(), 0
 
     def record(event: Event) -> None:
@@ -312,7 +312,7 @@ async def test_stopped_after_any_call_it_pays_for_nothing_twice(workspace: Path,
     assert len(paid) == len({row.body["request"] for row in paid}) == 7
 
 
-async def test_a_rerun_reuses_it_or_plans_it_again(workspace: Path) -> None:
+async def test_a_rerun_reuses_or_replans_a_sub_goal(workspace: Path) -> None:
     await run(workspace, Planner({None: OUTER, "research": INNER}))
     again = Planner({"research": plan(llm("other"))})
     async with goalwright(workspace, again.model) as runtime:
@@ -358,7 +358,7 @@ async def test_a_goal_is_planned_and_run_again_until_its_result_holds(workspace:
     assert "Read research#2/sources is done" in told["research#2/notes"]
 
 
-async def test_a_part_that_failed_in_an_earlier_round_is_not_missed(workspace: Path) -> None:
+async def test_failures_of_earlier_rounds_are_not_missing(workspace: Path) -> None:
     outer = plan(goal("research", repeat=LOOP), llm("brief", "research"))
     says = {"research": ["too little"], "research#2": ["enough"]}
     fails = ("research/notes",)
@@ -371,7 +371,7 @@ async def test_a_part_that_failed_in_an_earlier_round_is_not_missed(workspace: P
     assert (result.status, "research#2/notes" in (result.error or "")) == ("partial", True)
 
 
-async def test_a_loop_around_a_list_takes_each_item_again_in_every_round(workspace: Path) -> None:
+async def test_a_repeated_list_runs_each_item_in_every_round(workspace: Path) -> None:
     each = llm("each", instruction="Take <<item>>", for_each=["a", "b"])
     outer, inner = plan(goal("research", repeat=LOOP)), plan(each, synthesis="all")
     says = {"research": ["too little"], "research#2": ["too little"], "research#3": ["enough"]}
@@ -390,7 +390,7 @@ async def test_a_loop_inside_a_goal_refers_to_its_own_result(workspace: Path) ->
     assert {task.id: task.output for task in result.tasks}["research/draft"] == "research/draft#2 is done"
 
 
-async def test_all_rounds_of_a_goal_share_what_it_may_cost(workspace: Path) -> None:
+async def test_rounds_of_a_sub_goal_share_its_max_cost(workspace: Path) -> None:
     outer = plan(goal("research", repeat={**LOOP, "most": 20}, max_cost=0.9), llm("brief"), synthesis="all")
     names = ["research", *(f"research#{number}" for number in range(2, 21))]
     planner = Planner({None: outer, **dict.fromkeys(names, INNER)}, cost=0.05)
@@ -401,7 +401,7 @@ async def test_all_rounds_of_a_goal_share_what_it_may_cost(workspace: Path) -> N
     assert 1 < research.attempts < 10
 
 
-async def test_its_approval_asks_before_each_round_is_planned(workspace: Path) -> None:
+async def test_approval_is_asked_before_each_round(workspace: Path) -> None:
     outer = plan(goal("research", repeat=LOOP, needs_approval=True))
     says = {"research": ["too little"], "research#2": ["enough"]}
     planner, seen = Planner({None: outer, "research": INNER, "research#2": INNER}, says=says), []

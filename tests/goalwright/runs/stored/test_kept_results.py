@@ -55,13 +55,13 @@ async def test_the_same_tasks_of_another_run_are_not_asked_again(workspace: Path
     assert (await replayed(workspace, rows(workspace))).drift == ()
 
 
-async def test_it_does_not_matter_what_the_task_is_called(workspace: Path) -> None:
+async def test_task_names_do_not_matter(workspace: Path) -> None:
     await run(workspace, FACTS)
     second, asked, _ = await run(workspace, FACTS | {"id": "place"})
     assert (second.answer, asked) == ("task facts", [])
 
 
-async def test_a_run_without_the_setting_uses_nothing_but_may_be_used(workspace: Path) -> None:
+async def test_the_setting_is_needed_to_use_results_not_to_provide_them(workspace: Path) -> None:
     await run(workspace, cache=None)
     _, asked, _ = await run(workspace, cache=None)
     assert len(asked) == 2
@@ -78,7 +78,7 @@ async def test_a_run_without_the_setting_uses_nothing_but_may_be_used(workspace:
         CHECK,
     ],
 )
-async def test_whatever_changes_the_result_asks_again(workspace: Path, changed: dict[str, Any]) -> None:
+async def test_a_changed_request_is_not_reused(workspace: Path, changed: dict[str, Any]) -> None:
     await run(workspace, FACTS)
     _, asked, record = await run(workspace, FACTS | changed)
     assert asked != []
@@ -115,7 +115,7 @@ async def test_a_result_that_tools_were_called_for_is_not_used(workspace: Path) 
     assert len((await run(workspace, task))[1]) == 2
 
 
-async def test_a_result_that_was_used_again_gets_no_younger(workspace: Path) -> None:
+async def test_reuse_does_not_renew_the_age(workspace: Path) -> None:
     await run(workspace, FACTS)
     _, _, record = await run(workspace, FACTS)
     (finished,) = record.of(TaskFinished)
@@ -143,7 +143,7 @@ async def test_a_failed_result_is_not_used(workspace: Path) -> None:
     assert (len(asked), record.of(TaskReused)) == (3, [])
 
 
-async def test_a_resumed_run_keeps_what_it_took_from_others(workspace: Path) -> None:
+async def test_a_resumed_run_keeps_reused_results(workspace: Path) -> None:
     await run(workspace, FACTS)
     stopped, asked, _ = await run(workspace, max_tokens=1)
     assert stopped.status in ("stopped", "done")
@@ -171,7 +171,7 @@ async def test_an_imported_result_is_not_used(workspace: Path, tmp_path: Path) -
     assert len((await run(workspace, FACTS))[1]) == 1
 
 
-async def test_paths_in_a_result_lead_to_the_run_that_it_comes_from(workspace: Path) -> None:
+async def test_paths_in_reused_results_point_to_their_run(workspace: Path) -> None:
     model = ScriptedModel(lambda request: Reply(f"see {workspace}/.agents/runs/R/artifacts/x.md, {workspace}/a.md"))
     plan = Plan.from_dict({"tasks": [FACTS]})
     async with goalwright(workspace, model, cache=1.0) as runtime:

@@ -21,7 +21,7 @@ from tests.goalwright.recorded import GOAL, failing, goalwright, prepare, store
 SEED = Path(__file__).parents[4] / "seed"
 
 
-async def test_a_run_that_is_taken_up_again_has_its_templates_where_they_are(workspace: Path) -> None:
+async def test_a_resumed_run_uses_local_templates(workspace: Path) -> None:
     prepare(workspace)
     shutil.copytree(SEED, workspace / "prompts")
     script = failing("survey", error=ModelError("no"))
@@ -34,7 +34,7 @@ async def test_a_run_that_is_taken_up_again_has_its_templates_where_they_are(wor
     assert settings == Settings(model="scripted", seed=str(workspace / "prompts"))
 
 
-async def test_what_was_asked_for_when_a_run_was_taken_up_again_still_holds(workspace: Path) -> None:
+async def test_settings_of_the_last_resume_are_kept(workspace: Path) -> None:
     prepare(workspace)
     script = failing("survey", error=ModelError("no"))
     async with goalwright(workspace, ScriptedModel(script), max_cost=1.0) as runtime:
@@ -51,12 +51,12 @@ async def test_what_was_asked_for_when_a_run_was_taken_up_again_still_holds(work
 
 
 @pytest.mark.parametrize("wrong", [{"max_concurrency": "x"}, {"fallback": "a"}, {"model": 7}, {"timeout": True}])
-def test_settings_that_someone_edited_are_refused(wrong: dict[str, object]) -> None:
+def test_invalid_recorded_settings_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(InputError, match=next(iter(wrong))):
         records.settings_of({"model": "m", **wrong}, Settings(), {})
 
 
-def test_settings_of_another_version_are_passed_over() -> None:
+def test_unknown_recorded_settings_are_ignored() -> None:
     recorded = {"model": "m", "fallback": ["a"], "max_cost": 2, "mood": "calm"}
     assert records.settings_of(recorded, Settings(), {}) == Settings(model="m", fallback=("a",), max_cost=2)
 
@@ -76,7 +76,7 @@ def test_settings_of_another_version_are_passed_over() -> None:
         ),
     ],
 )
-def test_a_resumed_run_asks_as_often_as_it_did_and_as_the_user_wants_now(
+def test_the_stricter_approval_policy_wins(
     recorded: dict[str, object], now: Settings, mode: str, rules: tuple[ApprovalRule, ...]
 ) -> None:
     settings = records.settings_of(recorded, now, {})
@@ -86,6 +86,6 @@ def test_a_resumed_run_asks_as_often_as_it_did_and_as_the_user_wants_now(
 
 
 @pytest.mark.parametrize("wrong", [{"approve": 7}, {"approvals": "x"}, {"approvals": [{"tool": "a"}]}])
-def test_a_policy_that_someone_edited_is_refused(wrong: dict[str, object]) -> None:
+def test_an_invalid_recorded_policy_is_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(InputError, match=next(iter(wrong))):
         records.settings_of(wrong, Settings(), {})

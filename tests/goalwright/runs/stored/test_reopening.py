@@ -248,12 +248,12 @@ async def test_a_rerun_of_a_changed_run_begins_from_its_last_plan(workspace: Pat
     assert (result.status, again.worked) == ("done", ["notes", "brief"])
 
 
-async def test_the_plan_in_hand_says_what_has_begun(workspace: Path) -> None:
+async def test_the_plan_comments_name_begun_tasks(workspace: Path) -> None:
     await run(workspace, Planner(changes=GIVEN_UP))
     async with goalwright(workspace, Planner().model) as runtime:
         found = runtime.plan_of("last")
     assert found.comments() == [
-        "2 tasks stay as they are, because they have begun: survey (done), fetch (failed).",
-        "To replace fetch: delete it, add another task, and let what waited for it wait for that.",
+        "2 tasks have begun and cannot change: survey (done), fetch (failed).",
+        "To replace fetch: delete it, add a task, and let its dependents depend on the new one.",
     ]
     assert replace(found, ends={}).comments() == ["No task has begun: all of them may be changed."]

@@ -28,7 +28,7 @@ async def parent(workspace: Path) -> str:
         return (await runtime.run(GOAL)).run_id
 
 
-async def test_what_is_upstream_is_reused_and_the_rest_executed(workspace: Path, parent: str) -> None:
+async def test_upstream_results_are_reused(workspace: Path, parent: str) -> None:
     model = ScriptedModel(answering)
     async with goalwright(workspace, model) as runtime:
         division = runtime.plan_rerun(parent, ["brief"], {})
@@ -55,7 +55,7 @@ async def test_an_output_may_come_from_a_file(workspace: Path, parent: str) -> N
     assert "by hand" in model.asked[0].messages[1].content
 
 
-async def test_a_skill_may_stand_in_for_another(workspace: Path, parent: str, tmp_path: Path) -> None:
+async def test_a_skill_can_be_replaced_by_a_file(workspace: Path, parent: str, tmp_path: Path) -> None:
     draft = tmp_path / "draft"
     draft.mkdir()
     (draft / "SKILL.md").write_text(
@@ -74,7 +74,7 @@ async def test_a_skill_may_stand_in_for_another(workspace: Path, parent: str, tm
     (tmp_path / "elsewhere.md").rename(draft / "SKILL.md")
 
 
-async def test_a_rerun_that_stopped_is_resumed_with_what_it_reused(workspace: Path, parent: str) -> None:
+async def test_a_stopped_rerun_keeps_reused_results_on_resume(workspace: Path, parent: str) -> None:
     async with goalwright(workspace, ScriptedModel(answering), max_tokens=1) as runtime:
         stopped = await runtime.rerun(parent, runtime.plan_rerun(parent, ["brief"], {}))
     async with goalwright(workspace, ScriptedModel(answering)) as runtime:
@@ -83,9 +83,7 @@ async def test_a_rerun_that_stopped_is_resumed_with_what_it_reused(workspace: Pa
 
 
 @pytest.mark.parametrize("last", ["run_started", "skills_selected", "plan_made", "task_reused"])
-async def test_a_rerun_that_is_killed_at_its_beginning_is_resumed_as_it_was_asked_for(
-    workspace: Path, parent: str, last: str
-) -> None:
+async def test_a_rerun_killed_at_its_start_can_be_resumed(workspace: Path, parent: str, last: str) -> None:
     async with goalwright(workspace, ScriptedModel(answering)) as runtime:
         child = (await runtime.rerun(parent, runtime.plan_rerun(parent, [], {"survey": "by hand"}))).run_id
     cut_after(workspace, child, last)
@@ -100,7 +98,7 @@ async def test_a_rerun_that_is_killed_at_its_beginning_is_resumed_as_it_was_aske
     assert [event.task for event in seen.events if isinstance(event, TaskReused)] == ["survey", "notes"]
 
 
-async def test_a_given_plan_is_gone_on_with_also_where_the_run_ended_before_it_was_taken_up(workspace: Path) -> None:
+async def test_a_given_plan_is_resumed_even_if_the_run_ended_before_planning(workspace: Path) -> None:
     prepare(workspace)
     async with goalwright(workspace, ScriptedModel(answering)) as runtime:
         run = (await runtime.run(Goal(GOAL, plan=Plan.from_dict(PLAN)))).run_id
@@ -120,12 +118,12 @@ def cut_after(workspace: Path, run_id: str, last: str) -> None:
         database.execute("UPDATE runs SET status = 'running' WHERE run_id = ?", (run_id,))
 
 
-async def test_a_task_that_is_not_in_the_plan_is_said(workspace: Path, parent: str) -> None:
+async def test_unknown_tasks_are_refused(workspace: Path, parent: str) -> None:
     async with goalwright(workspace, ScriptedModel(answering)) as runtime:
         with pytest.raises(InputError, match=r"no task 'brif'.*brief"):
             runtime.plan_rerun(parent, ["brif"], {})
 
 
-async def test_a_skill_that_is_not_there_cannot_be_stood_in_for(workspace: Path, tmp_path: Path) -> None:
+async def test_unknown_skills_cannot_be_replaced(workspace: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no SKILL.md"):
         Goalwright(workspace, Settings(), use={"cataloging-apis": tmp_path / "nowhere"})
