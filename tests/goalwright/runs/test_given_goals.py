@@ -33,7 +33,7 @@ def test_a_string_in_place_of_a_list_is_refused(given: dict[str, Any], says: str
 
 
 @pytest.mark.parametrize("goal", [None, 7, b"Sum up"])
-async def test_what_is_no_text_is_no_goal(workspace: Path, goal: Any) -> None:
+async def test_a_goal_must_be_a_string(workspace: Path, goal: Any) -> None:
     async with Goalwright(workspace, {"model": "openai/test-model"}) as goalwright:
-        with pytest.raises(InputError, match="the goal is no text"):
+        with pytest.raises(InputError, match="the goal is not a string"):
             await goalwright.run(goal)

@@ -96,7 +96,7 @@ async def test_items_of_a_dropped_task_are_dropped(workspace: Path) -> None:
     assert (dropped.cause, dropped.dropped) == ("stream", ("each", *ITEMS))
     cancelled = {one.task for one in record.of(TaskFinished) if one.status == "cancelled"}
     assert cancelled >= {"each", "each[2]"}
-    (said,) = [one.message for one in record.of(Warned) if "not in it" in one.message]
+    (said,) = [one.message for one in record.of(Warned) if "not in the accepted plan" in one.message]
     assert said.startswith("1 task that began early is not in the accepted plan (each);")
     assert (result.plan is not None and result.plan.grown, counted(workspace)) == (2, (4, 4))
 
