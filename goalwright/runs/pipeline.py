@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from goalwright.runs.conversations.turn_prompt import sum_up
+from goalwright.runs.conversations.summaries import sum_up
 from goalwright.runs.plans.plan_edit import PlanInHand, edit
 from goalwright.runs.steps.answering import answer
 from goalwright.runs.steps.given_files import give_images
