@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from goalwright.runs.conversations.remarks import Remarks
 from goalwright.runs.conversations.turn_prompt import TurnPrompt
 from goalwright.runs.stored.follow_up import FollowUp
-from goalwright.workspace.mcp_choice import McpChoice
+from goalwright.workspace.tool_choice import McpChoice
 from goalwright_executor.history.replay import RecordedLimits
 from goalwright_executor.history.run_history import RunHistory
 from goalwright_skills.builtin import toolset

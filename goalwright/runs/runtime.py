@@ -40,8 +40,7 @@ from goalwright.settings.resolve import resolve
 from goalwright.settings.settings import Settings, with_tools
 from goalwright.settings.untrusted import is_trusted
 from goalwright.telemetry.exporter import SpanExporter
-from goalwright.workspace.blocking_model import BlockingModel
-from goalwright.workspace.llm_detector import LlmDetector
+from goalwright.workspace.llm_detector import BlockingModel, LlmDetector
 from goalwright.workspace.workspace import Workspace
 from goalwright_executor.history.run_history import RunHistory
 from goalwright_executor.results.artifacts import Artifacts

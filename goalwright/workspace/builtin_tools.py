@@ -1,4 +1,4 @@
-"""The built-in tools of a run: those that its record names, as far as the user allows them now."""
+"""The built-in tools of a run: the recorded ones, as far as the user allows them now."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
     from goalwright_skills.tools.tool import Tool
 
 _READING = ("Skill", "ReadFile", "ListFiles", "Grep")
-# A plan has its own ways to use skills.
+# Plans use skills by their own action type.
 _IN_PLANS = frozenset(tool.name for tool in toolset.TOOLS if tool.in_plans)
 
 
 @dataclass(frozen=True, slots=True)
 class ToolPlace:
-    """What the tools of one task work with: its skill, the listing of skills, given files, where the run writes.
+    """The context of one task's tools: its skill, the listing of skills, the given files, the place to write.
 
-    `host` runs programs. `loaded` are the skills that the task's model has loaded so far, `withheld` those that it may
-    not load; `prompts` are those of MCP servers.
+    `host` runs programs. `loaded` are the skills that the task's model has loaded, `withheld` the skills that it may not
+    load; `prompts` are prompts of MCP servers.
     """
 
     task: Task | None = None
@@ -54,36 +54,36 @@ class ToolPlace:
 
 @dataclass(frozen=True, slots=True)
 class WithheldTool:
-    """A tool that the run was offered when it began, and that the user does not allow now."""
+    """A tool that the run was offered when it began, and that the user no longer allows."""
 
     tool: Tool
 
     @property
     def name(self) -> str:
-        """The name by which it is called."""
+        """The tool's name."""
         return self.tool.name
 
     @property
     def description(self) -> str:
-        """What it does."""
+        """The tool's description."""
         return self.tool.description
 
     @property
     def parameters(self) -> Mapping[str, Any]:
-        """Its parameters as a JSON schema of type object."""
+        """The parameters as a JSON schema of type object."""
         return self.tool.parameters
 
     async def call(self, arguments: Mapping[str, Any]) -> Envelope:
-        """Refuse it."""
-        what = f"{self.name} is not allowed in this run any more — go on without it"
-        return failure("ACCESS_DENIED", what, Context("", dict(arguments)))
+        """Refuse the call."""
+        message = f"{self.name} is no longer allowed in this run: go on without it"
+        return failure("ACCESS_DENIED", message, Context("", dict(arguments)))
 
 
 @dataclass(frozen=True, slots=True)
 class BuiltinTools:
-    """Makes the built-in tools of a workspace; `allowed` is the set that the user allows, `trusted` asks for skills.
+    """Makes the built-in tools of a workspace: the `allowed` ones.
 
-    `web` is what of the web may be read and searched, `shell` what commands may do.
+    `trusted` tells whether the user trusts a skill; `web` and `shell` limit web access and commands.
     """
 
     skills: WorkspaceSkills
@@ -93,7 +93,7 @@ class BuiltinTools:
     shell: ShellRules = field(default_factory=ShellRules)
 
     def for_task(self, offered: Sequence[str], place: ToolPlace) -> list[Tool]:
-        """The tools that a task is offered, in the order of the record, as far as its skill allows them."""
+        """Return the tools of a task in the order of the record, as far as its skill allows them."""
         skill = self._skill_of(place.task)
         if skill is not None:
             offered = narrowed(offered, skill.extra)
@@ -103,29 +103,28 @@ class BuiltinTools:
         return [WithheldTool(tool) if name in withheld else tool for name, tool in made if tool is not None]
 
     def in_plans(self, offered: Sequence[str]) -> dict[str, Tool]:
-        """The tools that a plan may name, by name."""
+        """Return the tools that a plan may name, by name."""
         return {tool.name: tool for tool in self.for_task(offered, ToolPlace()) if tool.name in _IN_PLANS}
 
     def reading(self, place: ToolPlace) -> dict[str, Tool]:
-        """The tools that change nothing and need neither a run nor a model, by name."""
+        """Return the read-only tools that need neither a run nor a model, by name."""
         context = self._context(place)
         return {name: tool for name in _READING if (tool := toolset.make(name, context)) is not None}
 
     def listed(self, offered: Sequence[str]) -> list[Tool]:
-        """The tools that a planner is told of: those that the user has switched on."""
+        """Return the tools listed for a planner: those that the user has switched on."""
         return [tool for name, tool in self.in_plans(offered).items() if name in toolset.SWITCHES]
 
     def unknown_in(self, task: Task, others: Sequence[str]) -> list[str]:
-        """The names in `allowed-tools` of a task's skill that stand for no tool."""
+        """Return the unknown names in `allowed-tools` of a task's skill."""
         skill = self._skill_of(task)
         return unknown(skill.extra, others) if skill is not None else []
 
     def capabilities(self, offered: Sequence[str]) -> frozenset[str]:
-        """What tasks can do with the tools that they are offered; nothing here depends on this machine."""
+        """Return what tasks can do with these tools, independently of this machine."""
         return toolset.capabilities(offered)
 
     def _context(self, place: ToolPlace) -> ToolContext:
-        """What the tools of a task can use."""
         return ToolContext(
             registry=self.skills.registry,
             roots=readable_roots.of(self.skills.registry, place.files, place.artifacts),
@@ -142,7 +141,7 @@ class BuiltinTools:
         )
 
     def _in_use(self, place: ToolPlace) -> list[Skill]:
-        """The skill that a task follows, then those that its model has loaded."""
+        """Return the skill that a task follows, then the skills that its model has loaded."""
         names = dict.fromkeys((_followed(place.task), *place.loaded()))
         skills = (self.skills.registry.get(name) for name in names if name)
         return [skill for skill in skills if skill is not None and skill.kind == "context"]
@@ -153,5 +152,5 @@ class BuiltinTools:
 
 
 def _followed(task: Task | None) -> str:
-    """The name of the skill that a task follows; empty if it follows none."""
+    """Return the name of the skill that a task follows; empty without one."""
     return task.name or "" if task is not None and task.action_type == "skill" else ""

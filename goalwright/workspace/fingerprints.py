@@ -1,4 +1,4 @@
-"""Fingerprints of a run's skills, so that a later replay can tell which have changed."""
+"""Fingerprints of a run's skills, by which a later replay finds changed skills."""
 
 from __future__ import annotations
 
@@ -16,38 +16,38 @@ if TYPE_CHECKING:
 
     from goalwright_skills.skill import Skill
 
-# Beyond this many skills, a single run hashes only the files of those that its prompt lists.
+# With more skills than this, a single run hashes only the files of the listed ones.
 _HASH_ALL = 1_000
 
 
 class Fingerprints:
-    """Each skill's name with the hashes of its description and its file, sorted by name.
+    """Takes the hashes of skills' descriptions and files, sorted by name.
 
-    Of the same skills they are the same tuple, so that the goals of a batch share them, in memory and in the journal.
+    Equal skills give the same tuple, so that the goals of a batch share it in memory and in the journal.
     """
 
     def __init__(self) -> None:
         self._last: tuple[frozenset[int], Collection[Skill], tuple[SkillPrint, ...]] | None = None
 
     def known(self, skills: Collection[Skill]) -> tuple[SkillPrint, ...] | None:
-        """The fingerprints of these skills, if they were the last to be taken."""
-        # By identity: skills are made again when their file changes, and those kept here keep their ids.
+        """Return the fingerprints of these skills if they are the last ones taken."""
+        # By identity: a changed file makes a new skill, and the skills kept here keep their ids.
         return self._last[2] if self._last is not None and self._last[0] == _ids(skills) else None
 
     def take(self, skills: Collection[Skill], listing: str, *, shared: bool = False) -> tuple[SkillPrint, ...]:
-        """Read and hash what is not known; of many skills, unless many goals share them, only those that are listed."""
+        """Hash these skills; of many skills that are not `shared` by many goals, only the files of the listed ones."""
         if (prints := self.known(skills)) is not None:
             return prints
-        every = shared or len(skills) <= _HASH_ALL
+        hash_all = shared or len(skills) <= _HASH_ALL
         prints = tuple(
             SkillPrint(
                 skill.name,
                 _description(skill.description),
-                _file(skill) if every or f"<name>{skill.name}</name>" in listing else "",
+                _file(skill) if hash_all or f"<name>{skill.name}</name>" in listing else "",
             )
             for skill in sorted(skills, key=attrgetter("name"))
         )
-        if every and not any(_may_change(skill) for skill in skills):
+        if hash_all and not any(_may_change(skill) for skill in skills):
             self._last = (_ids(skills), skills, prints)
         return prints
 
@@ -57,7 +57,7 @@ def _ids(skills: Collection[Skill]) -> frozenset[int]:
 
 
 def _may_change(skill: Skill) -> bool:
-    """Whether its file could change without a new stamp."""
+    """Whether the file could change without a new stamp."""
     return skill.stamp in (NONE, RACY)
 
 
@@ -67,7 +67,7 @@ def _file(skill: Skill) -> str:
 
 @lru_cache(maxsize=20_000)
 def _read_once(path: str, _stamp: int) -> str:
-    """The hash of a file, read once for each stamp: the goals of a batch share it."""
+    """Hash a file once per stamp; the goals of a batch share the hash."""
     return _read(path)
 
 

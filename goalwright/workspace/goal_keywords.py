@@ -1,4 +1,4 @@
-"""Keywords for a goal in another language than the skills: a model is asked once, in few words."""
+"""Keywords for a goal in another language than the skills, from one short call to a model."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from goalwright_planner.prompting.prompts import Prompts
     from goalwright_skills.selection.query.language import Foreign
 
-# How long the answer may be. Keywords take a tenth of it; a model that thinks first needs the rest.
+# The limit of the answer. Keywords take a tenth of it; a model that thinks first needs the rest.
 MOST_TOKENS = 1_000
-# How much of a long goal the model gets.
+# The characters of a long goal that the model gets.
 MOST_CHARACTERS = 4_000
 MOST_LINES, MOST_WORDS = 6, 12
 # A longer line is prose.
@@ -24,7 +24,7 @@ _AGENT = "keywords"
 _THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
 _LABEL = re.compile(r"^\s*(?:[-*•]|\d+[.)])?\s*(?:\w+\s+)?keywords?\s*:", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_][\w.+#-]*")
-# A goal's own words name skills, not those of a model.
+# Removed from the keywords, since only the goal itself may name a skill.
 _NAMING = frozenset({"skill", "skills"})
 
 
@@ -33,9 +33,9 @@ class NoKeywords(ValueError):
 
 
 async def ask_for_keywords(goal: str, foreign: Foreign, model: Model, prompts: Prompts, task: str | None = None) -> str:
-    """The keywords that a model gives for a goal, in the language of the skills; a line for each part of the goal.
+    """Ask a model for keywords in the language of the skills, one line for each part of the goal.
 
-    For a sub-goal, `task` is its id.
+    `task` is the id of a sub-goal.
     """
     variables = {"goal": goal[:MOST_CHARACTERS], "language": foreign.skills, "most": MOST_LINES}
     messages, about = prompts.messages(_AGENT, variables), ["keywords", goal]
@@ -44,7 +44,7 @@ async def ask_for_keywords(goal: str, foreign: Foreign, model: Model, prompts: P
 
 
 def keywords(answer: str, foreign: Foreign) -> str:
-    """The keywords in an answer, bounded; raises if there are none."""
+    """Read the keywords of an answer; raises NoKeywords if there are none."""
     text = _THOUGHT.sub("", answer)
     if "{" in text:
         raise NoKeywords("the answer is not a list of words")

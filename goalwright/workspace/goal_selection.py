@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from goalwright.workspace.mcp_choice import McpChoice
+from goalwright.workspace.tool_choice import McpChoice
 from goalwright_skills.discovery.listing import MAX_SKILLS
 from goalwright_skills.skill import is_prompt
 

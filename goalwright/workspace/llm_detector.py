@@ -1,10 +1,12 @@
-"""The detector `llm`: a model picks from a ranked shortlist; if it cannot, the ranking decides."""
+"""The detector `llm`: a model picks from a ranked shortlist; if the call fails, the ranking decides."""
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from operator import is_
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from goalwright_planner.errors import ModelError
 from goalwright_planner.json_answer import NotJson
@@ -18,20 +20,21 @@ from goalwright_skills.selection.query import triggers
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from goalwright.workspace.blocking_model import Ask
     from goalwright.workspace.workspace import Workspace
+    from goalwright_planner.model import Model
     from goalwright_planner.prompting.models import Models
     from goalwright_planner.prompting.prompts import Prompts
     from goalwright_skills.selection.ranked import RankedDetector, TranslatedDetector
     from goalwright_skills.skill import Skill
 
 
+Ask = Callable[[Request], Reply]
 SHORTLIST = 20
-# A model gives no score: what it picks counts at least this much.
+# The least score of a picked skill, since a model gives no scores.
 PICKED = 0.5
-# The first sentences say what a skill is for, and the prompt must stay small.
+# The characters of a description that are shown: its first sentences state the purpose.
 _DESCRIPTION = 400
-# A small model, which plans with few skills, picks from twice as many, one line each.
+# The same for a small model, which picks from twice as many skills as it plans with.
 _SMALL_DESCRIPTION = 150
 _REASON = 200
 
@@ -42,7 +45,7 @@ class _NoSelection(ValueError):
 
 @dataclass(slots=True)
 class LlmDetector:
-    """Asks a model once for each goal; `warnings` tell when the ranking decided instead."""
+    """Asks a model once for each goal; `warnings` has a line for each failed call."""
 
     ranked: RankedDetector | TranslatedDetector
     prompts: Prompts
@@ -59,12 +62,12 @@ class LlmDetector:
         ask: Ask,
         translated: TranslatedDetector | None = None,
     ) -> LlmDetector:
-        """The detector for a workspace, by the rules of a run; `translated` ranks for a goal in another language."""
+        """Create the detector of a workspace; `translated` ranks for a goal in another language."""
         ranked = translated or workspace.skills.ranked
         return cls(ranked, workspace.prompts(), ask, models.profile("detector"))
 
     def detect(self, goal: str, skills: Sequence[Skill]) -> list[Selection]:
-        """The skills that the goal names, then those that the model picks."""
+        """Return the skills that the goal names, then those that the model picks."""
         if self._last is not None and self._last[0] == goal and _same(self._last[1], skills):
             return self._last[2]
         selections = self._detect(goal, skills)
@@ -72,7 +75,7 @@ class LlmDetector:
         return selections
 
     def rank(self, goal: str, skills: Sequence[Skill], most: int) -> list[Selection]:
-        """The selected skills, then the best of the rest by rank; the model is not asked twice."""
+        """Return the selected skills, then the best others; the model is not asked again."""
         return merge(self.detect(goal, skills), self.ranked.rank(goal, skills, most))[:most]
 
     def _detect(self, goal: str, skills: Sequence[Skill]) -> list[Selection]:
@@ -98,13 +101,13 @@ class LlmDetector:
         return Request(messages, schema=schema, role="detector", about=["skills", goal])
 
     def _most(self) -> int:
-        """How many skills the model is shown."""
+        """Return the number of skills that the model is shown."""
         shown = self.profile.skills_shown
         return SHORTLIST if shown is None else min(SHORTLIST, 2 * shown)
 
 
 def _read(reply: Reply, shortlist: Mapping[str, Selection]) -> list[Selection]:
-    """The skills that an answer names, in its order; names that are not on the shortlist are dropped."""
+    """Return the skills that an answer names; names outside the shortlist are dropped."""
     if reply.cut_off:
         raise _NoSelection("the answer was cut off at the model's output limit")
     document = find(reply.text, "skills").document
@@ -115,16 +118,16 @@ def _read(reply: Reply, shortlist: Mapping[str, Selection]) -> list[Selection]:
     for row in rows:
         name, reason = (row.get("name"), row.get("reason")) if isinstance(row, dict) else (row, None)
         if isinstance(name, str) and name in shortlist and name not in picked:
-            stated = " ".join(reason.split())[:_REASON] if isinstance(reason, str) else ""
-            why = f"the model picked it: {stated}" if stated else "the model picked it"
-            picked[name] = Selection(name, max(shortlist[name].score, PICKED), why)
+            given = " ".join(reason.split())[:_REASON] if isinstance(reason, str) else ""
+            explanation = f"the model picked it: {given}" if given else "the model picked it"
+            picked[name] = Selection(name, max(shortlist[name].score, PICKED), explanation)
     if rows and not picked:
         raise _NoSelection("the answer names no skill of the shortlist")
     return list(picked.values())[: ranked.MAX_SELECTED]
 
 
 def _schema(names: Sequence[str], *, reasons: bool) -> dict[str, Any]:
-    """The answer's schema: names, each with a reason unless the model is small."""
+    """Return the schema of the answer: names, each with a reason unless the model is small."""
     name: dict[str, Any] = {"type": "string", "enum": list(names)}
     row = name
     if reasons:
@@ -149,3 +152,39 @@ def _shortened(description: str, most: int) -> str:
 
 def _same(before: Sequence[Skill], now: Sequence[Skill]) -> bool:
     return len(before) == len(now) and all(map(is_, before, now))
+
+
+class BlockingModel:
+    """Calls a model from worker threads: the thread blocks, the call runs on the event loop.
+
+    Enter it on the loop. Leaving the block cancels running calls, so that a stopped run does not wait for a thread that
+    waits for a model.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._loop = asyncio.get_running_loop()
+        self._calls: set[asyncio.Task[Reply]] = set()
+        self._closed = False
+
+    def __call__(self, request: Request) -> Reply:
+        """Call the model from a thread other than the loop's."""
+        return asyncio.run_coroutine_threadsafe(self._ask(request), self._loop).result()
+
+    async def _ask(self, request: Request) -> Reply:
+        if self._closed:
+            raise asyncio.CancelledError
+        call = asyncio.ensure_future(self._model.complete(request))
+        self._calls.add(call)
+        try:
+            return await call
+        finally:
+            self._calls.discard(call)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._closed = True
+        for call in self._calls:
+            call.cancel()

@@ -1,4 +1,4 @@
-"""The skills that a given plan names, as a detector: where the plan is there already, nothing is selected."""
+"""A detector for goals that come with a plan: it selects the skills that the plan names."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     from goalwright_planner.plan.plan import Plan
     from goalwright_skills.skill import Skill
 
-# What a run records in place of a detector's name.
+# Recorded in place of a detector's name.
 PLAN = "plan"
 NAMED = "the plan names it"
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedSelection:
-    """Gives the skills of a plan, in plan order; `others` ranks the rest, which its tasks may load.
+    """Selects the skills of a plan in plan order; `others` ranks the skills that its tasks may load.
 
-    The plan of a recipe was made for another goal: what this goal needs for `certain` is selected besides.
+    With `certain`, the certain skills of the goal are selected too: a recipe's plan was made for another goal.
     """
 
     names: tuple[str, ...]
@@ -32,17 +32,17 @@ class PlannedSelection:
 
     @classmethod
     def of(cls, plan: Plan | None, others: SkillDetector, *, certain: bool = False) -> PlannedSelection | None:
-        """The skills of a plan that names any; None where there is something to select."""
+        """Create the detector for a plan; None if the plan names no skills."""
         names = planned_skills(plan)
         return cls(names, others, certain) if names else None
 
     def detect(self, goal: str, skills: Sequence[Skill]) -> list[Selection]:
-        """The skills that the plan names, those that are used only by name too."""
-        needed = [one for one in self.others.detect(goal, skills) if one.certain] if self.certain else []
-        return merge(self._named, needed)
+        """Return the skills that the plan names, manual ones too, then the certain ones if required."""
+        detected = self.others.detect(goal, skills) if self.certain else []
+        return merge(self._named, [selection for selection in detected if selection.certain])
 
     def rank(self, goal: str, skills: Sequence[Skill], most: int) -> list[Selection]:
-        """The skills that the plan names, then the best of the others."""
+        """Return the skills that the plan names, then the best others."""
         return merge(self._named, top(self.others, goal, skills, most))[:most]
 
     @property
@@ -51,6 +51,6 @@ class PlannedSelection:
 
 
 def planned_skills(plan: Plan | None) -> tuple[str, ...]:
-    """The skills that a plan names, each once, in plan order."""
+    """Return the skills that a plan names, in plan order."""
     tasks = plan.tasks if plan is not None else ()
     return tuple(dict.fromkeys(task.name for task in tasks if task.action_type == "skill" and task.name))

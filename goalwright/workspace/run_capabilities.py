@@ -1,4 +1,4 @@
-"""What the tasks of a run can do beyond reading files and loading skills: what skills may need."""
+"""What the tasks of a run can do beyond reading files and loading skills."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _ADDRESS = frozenset({"url", "urls"})
 
 
 def capabilities(programs: Iterable[Manifest], others: Iterable[Tool]) -> frozenset[str]:
-    """What these tools let tasks do; what a skill needs besides is listed as not available.
+    """Return the capabilities that these tools give to tasks; other needs of skills are listed as not available.
 
-    A tool that takes an address and has the network gives web access: a program has it only if its manifest asks for
-    it. Nothing here depends on this machine, since a strict replay elsewhere must list the same.
+    A tool with a URL parameter and network access gives web access; programs have it only if their manifest requests
+    it. The result does not depend on this machine, since a strict replay elsewhere must list the same.
     """
     opens = any(
         program.network and _ADDRESS & {parameter.name for parameter in program.parameters} for program in programs

@@ -1,4 +1,4 @@
-"""What `goalwright skills list` and the page show: skills, tools of installed packages and of MCP servers, as rows."""
+"""The rows that `goalwright skills list` and the page show for tools of installed packages and MCP servers."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 
 def installed_tools(preferences: Preferences, *, everything: bool) -> list[Skill]:
-    """The tools of installed packages; those that are off or broken only if `everything` is asked for."""
+    """Return the tools of installed packages; with `everything`, also those that are off or broken."""
     from goalwright_skills.functions import installed
 
     return [row for row in installed.rows(os.environ, preferences) if everything or row.state == "active"]
 
 
 def mcp_tools(servers: Iterable[ServerState], *, everything: bool) -> list[Skill]:
-    """The tools and prompts of MCP servers as far as they are listed; those not offered only for `everything`."""
+    """Return the known tools and prompts of MCP servers; with `everything`, also those that are not offered."""
     rows = []
     for server in servers:
         active = server.state == "active"
@@ -38,17 +38,17 @@ def mcp_tools(servers: Iterable[ServerState], *, everything: bool) -> list[Skill
             state: State = "active" if active else "disabled"
             rows.append(Skill(tool.name, text, file, source, "executable", state, server.reason))
         for prompt in server.prompts if active else ():
-            said = " ".join(prompt.description.split())
-            rows.append(Skill(prompt.skill_name, said, str(server.entry.file), source))
+            text = " ".join(prompt.description.split())
+            rows.append(Skill(prompt.skill_name, text, str(server.entry.file), source))
     return rows
 
 
 def task_capabilities(skills: WorkspaceSkills, functions: Sequence[Skill]) -> frozenset[str]:
-    """What tasks can do here, as a run would find it; `functions` are the rows of installed tools."""
+    """Return what tasks of a run could do here; `functions` are the rows of installed tools."""
     registry = skills.registry
     folders = {skill.base_dir for skill in registry.list_skills() if skill.kind == "executable"}
     programs: list[Manifest] = []
-    if folders:  # reading manifests and functions takes long to import
+    if folders:  # manifests and functions are slow to import
         from goalwright_skills.programs import manifest_file
 
         programs = [manifest for folder in sorted(folders) for manifest in manifest_file.read(folder)[0]]

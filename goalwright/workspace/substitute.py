@@ -1,4 +1,4 @@
-"""A file in place of a skill, for one run: to try a new version before installing it."""
+"""Replaces skills by files for one run, to try a new version before installing it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class SubstitutingRegistry(Registry):
         for name, path in self._files.items():
             if name not in self._active:
                 raise InputError(
-                    f"--use {name}={path}: there is no skill {name!r} to replace",
+                    f"there is no skill {name!r} to replace by {path}",
                     hint="`goalwright skills list` shows all names",
                 )
             self._active[name] = _replaced(self._active[name], path)
@@ -38,10 +38,13 @@ class SubstitutingRegistry(Registry):
 
 
 def skill_file(name: str, path: Path) -> Path:
-    """The SKILL.md that a path means: the file, or the one in the folder."""
+    """Return the SKILL.md that a path names, as a file or by its folder."""
     file = (path / "SKILL.md" if path.is_dir() else path).absolute()
     if not file.is_file():
-        raise InputError(f"--use {name}={path}: there is no SKILL.md", hint="name a skill's folder or its SKILL.md")
+        raise InputError(
+            f"the skill {name!r} cannot be replaced by {path}: there is no SKILL.md",
+            hint="name a skill's folder or its SKILL.md",
+        )
     return file
 
 
@@ -50,11 +53,14 @@ def _replaced(skill: Skill, path: Path) -> Skill:
         mark = file_stamp.kept(path.stat(), file_stamp.now())
         text = frontmatter.decode(read_all(path))
     except OSError as error:
-        what = f"--use {skill.name}={path}: it cannot be read ({error.strerror or error})"
-        raise InputError(what, hint="name a skill's folder or its SKILL.md") from error
+        raise InputError(
+            f"the skill {skill.name!r} cannot be replaced by {path}: {error.strerror or error}",
+            hint="name a skill's folder or its SKILL.md",
+        ) from error
     parsed = frontmatter.parse(text, path, folder=path.parent.name)
     if parsed.broken is not None:
-        raise InputError(f"--use {skill.name}={path}: {parsed.broken}", hint=parsed.broken.remedy)
+        fault = f"the skill {skill.name!r} cannot be replaced by {path}: {parsed.broken}"
+        raise InputError(fault, hint=parsed.broken.remedy)
     described = replace(skill, description=parsed.description, model=parsed.model, extra=parsed.extra)
-    # The file's own stamp: with the other's, caches would not notice an edit.
+    # The file's own stamp, so that caches notice an edit.
     return replace(described, file=str(path), stamp=mark)

@@ -40,15 +40,16 @@ if TYPE_CHECKING:
     from goalwright_skills.programs.manifest import Manifest
     from goalwright_skills.skill import Skill
     from goalwright_skills.tools.call_log import CallLog
+    from goalwright_skills.tools.envelope import Envelope
     from goalwright_skills.tools.tool import Tool
 
 Log = Callable[["CallLog"], None]
-# A function of the program, or what a record says of one.
+# A function of the program, or its record.
 OwnTool = Callable[..., Any] | RecordedTool
 
 
 class WorkspaceTools:
-    """Which tools there are, which ones the user trusts, and how they are confined."""
+    """The tools of a workspace, their trust and their confinement."""
 
     def __init__(
         self,
@@ -66,43 +67,43 @@ class WorkspaceTools:
         self._registry = registry
         self._unsafe = unsafe
         self.disk = disk or DiskLimits()
-        every = _own_tools(own, paths.workspace)
-        self._own_off = {tool.name: why for tool in every if (why := self._why_off(tool))}
-        self._own = [tool for tool in every if tool.name not in self._own_off]
+        tools = _own_tools(own, paths.workspace)
+        self._own_off = {tool.name: reason for tool in tools if (reason := self._why_off(tool))}
+        self._own = [tool for tool in tools if tool.name not in self._own_off]
         self.trust = Trust(paths.trust, paths.sent_trust)
         self._opened_mcp: McpServers | None = None
 
     def _why_off(self, tool: FunctionTool | RecordedTool) -> str:
-        """What switches off a function that was passed; what a run began with stays offered to it."""
+        """Return why a passed function is off; a run keeps the functions that it began with."""
         if isinstance(tool, RecordedTool):
             return ""
         return installed.switched_off(tool.name, os.environ, self._preferences)
 
     @cached_property
     def confinement(self) -> Confinement:
-        """How tools are confined on this machine; one for the process, since it keeps what it sets up."""
+        """The confinement of tools on this machine, shared by the process since its set-up is kept."""
         return confinement.choose(unsafe=self._unsafe)
 
     def programs(self) -> list[tuple[Skill, Manifest]]:
-        """The active programs, each with its current manifest."""
+        """Return the active programs with their current manifests."""
         rows = [skill for skill in self._registry.list_skills() if skill.kind == "executable"]
         manifests = {folder: manifest_file.read(folder)[0] for folder in {row.base_dir for row in rows}}
         return [(row, manifest) for row in rows for manifest in manifests[row.base_dir] if manifest.name == row.name]
 
     def untrusted(self) -> list[Skill]:
-        """The workspace's programs that the user has not trusted."""
+        """Return the workspace's programs that the user has not trusted."""
         return [row for row, _ in self.programs() if not self.trust.is_trusted(row.base_dir, row.source)]
 
     def trusts(self, skill: Skill) -> bool:
-        """Whether the user trusts what a skill's folder has to run, as it is now."""
+        """Whether the user trusts the programs and scripts in a skill's folder as they are now."""
         return self.trust.is_trusted(skill.base_dir, skill.source)
 
     def scripted(self) -> list[Skill]:
-        """The workspace's skills that bring scripts."""
+        """Return the workspace's skills that contain scripts."""
         return [row for row in self._registry.list_skills() if row.kind == "context" and self.has_scripts(row)]
 
     def has_scripts(self, skill: Skill) -> bool:
-        """Whether a skill of the workspace brings scripts, which run only once the user trusts its folder."""
+        """Whether a skill of the workspace contains scripts, which run only if the user trusts its folder."""
         folder = skill.base_dir
         return skill.source not in OWN and (folder / "scripts").is_dir() and not self.is_root(folder)
 
@@ -115,7 +116,7 @@ class WorkspaceTools:
 
     @cached_property
     def functions(self) -> tuple[list[FunctionTool], list[str]]:
-        """The tools of installed packages, and notes about them; read once."""
+        """The tools of installed packages, and notes about them."""
         return functions.discover(self._paths.workspace, os.environ, self._preferences) if self._installed else ([], [])
 
     @property
@@ -125,7 +126,7 @@ class WorkspaceTools:
 
     @property
     def mcp(self) -> McpServers:
-        """The MCP servers; asking for them starts none."""
+        """The MCP servers, which are not started by this."""
         if self._opened_mcp is None:
             from goalwright_skills.mcp.servers import McpServers  # few runs have any
 
@@ -143,7 +144,7 @@ class WorkspaceTools:
         return self._opened_mcp
 
     def mcp_offer(self, *, start: bool = True) -> ToolOffer:
-        """What MCP servers offer without what the user switched off; with `start`, as for a planner."""
+        """Return what MCP servers offer, except what the user switched off; `start` starts servers if needed."""
         offer, preferences = self.mcp.offer(start=start), self._preferences
         if not preferences.mcp_off:
             return offer
@@ -152,19 +153,29 @@ class WorkspaceTools:
         return replace(offer, tools=tools, prompts=prompts, warnings=(*offer.warnings, *self._unknown_off(offer)))
 
     def _unknown_off(self, offer: ToolOffer) -> Iterator[str]:
-        """A warning for each name that switches off nothing of what MCP servers offer."""
+        """Yield a warning for each name in `off` that no MCP server offers."""
         names = [*(tool.name for tool in offer.tools), *(prompt.skill_name for prompt in offer.prompts)]
         for off in self._preferences.mcp_off:
             if not any(name == off or name.startswith(f"{off}__") for name in names):
-                yield f"{off[:80]!r} is to be off, and no MCP server that is used here offers it"
+                yield f"{off[:80]!r} is listed in `off`, but no MCP server offers it"
+
+    async def read_resource(self, server: str, uri: str, artifacts: Path | None = None) -> Envelope:
+        """Read a resource of a trusted MCP server, which is started if needed.
+
+        Text is returned as `text`, other files are saved among the artifacts; a failure is an envelope.
+        """
+        from goalwright_skills.mcp.resources import READ_RESOURCE
+        from goalwright_skills.mcp.tool import McpTool
+
+        return await McpTool(READ_RESOURCE, "", {}, self.mcp, artifacts, self.disk).read(server, uri)
 
     def close(self) -> None:
-        """End what was started for the tools."""
+        """Stop the MCP servers."""
         if self._opened_mcp is not None:
             self._opened_mcp.pool.close()
 
     def mcp_tools(self, specs: Sequence[ToolSpec] | None, artifacts: Path | None = None) -> dict[str, Tool]:
-        """The tools of MCP servers that a run has on record, or else all that can be called now without asking."""
+        """Return the recorded tools of MCP servers, or without a record all that are known without a start."""
         if specs is None:
             offered = self.mcp_offer(start=False).tools if self.has_mcp else ()
             specs = [ToolSpec(tool.name, tool.description, tool.offered_parameters) for tool in offered]
@@ -178,7 +189,7 @@ class WorkspaceTools:
         }
 
     def server_prompts(self, specs: Sequence[ToolSpec], artifacts: Path | None = None) -> dict[str, McpPrompt]:
-        """The prompts of MCP servers that a run has on record, as skills by name."""
+        """Return the recorded prompts of MCP servers as skills, by name."""
         if not specs:
             return {}
         from goalwright_skills.mcp.prompt import McpPrompt
@@ -188,7 +199,7 @@ class WorkspaceTools:
 
     @property
     def function_specs(self) -> tuple[ToolSpec, ...]:
-        """The functions of installed packages and the program's own, as a model is offered them."""
+        """The functions of installed packages and of the program, as offered to a model."""
         own = {tool.name: tool for tool in self._own}
         programs = {row.name for row, _ in self.programs()}.difference(own)
         by_name = {tool.name: tool for tool in self.functions[0] if tool.name not in programs} | own
@@ -196,19 +207,18 @@ class WorkspaceTools:
 
     @property
     def function_names(self) -> set[str]:
-        """The names of these functions, and of those of installed packages that a program shadows."""
+        """The names of all functions, including those of installed packages that a program shadows."""
         return {tool.name for tool in (*self.functions[0], *self._own)}
 
     def shadowed_programs(self) -> Iterator[str]:
-        """A warning for each program of the workspace that has the name of one of the program's own functions."""
+        """Yield a warning for each program of the workspace with the name of a passed function."""
         own = {tool.name for tool in self._own if not isinstance(tool, RecordedTool)}
         for row, _ in self.programs() if own else ():
             if row.name in own:
-                why = "a function that was passed as a tool has its name"
-                yield f"the tool {row.name} of {row.path} is not used: {why}"
+                yield f"the tool {row.name} of {row.path} is not used: a function passed as a tool has its name"
 
     def notes(self) -> list[str]:
-        """A line for each tool: registered from where, or why not."""
+        """Return a line for each tool: where it is registered from, or why it is not."""
         lines = [f"{row.name}: registered from {row.path}" for row, _ in self.programs()]
         return [*lines, *self.functions[1]]
 
@@ -220,11 +230,10 @@ class WorkspaceTools:
         progress: Callable[[str], object] | None = None,
         mcp: Sequence[ToolSpec] | None = None,
     ) -> dict[str, Tool]:
-        """Every tool by name, bound to this workspace and a run's artifacts.
+        """Return all tools by name, bound to this workspace and a run's artifacts.
 
-        A program shadows a function of an installed package, and never one that was passed: that is the caller's code,
-        and the program may be a stranger's. `mcp` are the tools of MCP servers that a run has; their names cannot be
-        those of other tools.
+        A program shadows functions of installed packages, but never a passed function: that is the caller's code, and
+        the program may be a stranger's. `mcp` are the recorded tools of MCP servers, whose names never clash.
         """
         programs = self.programs()
         functions = (*self.functions[0], *self._own)
@@ -246,22 +255,22 @@ class WorkspaceTools:
         return by_name
 
     def host(self, artifacts: Path, log: Log | None = None) -> ToolHost:
-        """Where a run's own code and the scripts of its skills run."""
+        """Return the host for a run's own code and the scripts of its skills."""
         return replace(self._host(lambda _: False, log), artifacts=artifacts)
 
     def capabilities(self, tools: Mapping[str, Tool]) -> frozenset[str]:
-        """What tasks can do with these tools."""
+        """Return what tasks can do with these tools."""
         programs = [tool.manifest for tool in tools.values() if isinstance(tool, ExecutableTool)]
         return capabilities(programs, [tool for tool in tools.values() if not isinstance(tool, ExecutableTool)])
 
     def reason(self, name: str) -> str:
-        """Why a declared tool cannot be called; empty if none has this name."""
+        """Return why a declared tool cannot be called; empty if no tool has this name."""
         rows = [row for row in self._registry.list_skills(all=True) if row.kind == "executable" and row.name == name]
         return next((f"is {row.state}: {row.reason}" for row in rows if row.state != "active"), self._absent(name))
 
     @cached_property
     def absent(self) -> dict[str, str]:
-        """Why tools of installed packages cannot be called, by name: such as an extra that is not installed."""
+        """Why tools of installed packages cannot be called, by name, such as a missing extra."""
         rows = installed.rows(os.environ, self._preferences)
         return {row.name: row.reason or "" for row in rows if row.state != "active"} | self._own_off
 
@@ -270,16 +279,16 @@ class WorkspaceTools:
         return f"cannot be used: {reason}" if reason else ""
 
     def own_folders(self) -> list[Path]:
-        """The folders of the workspace's own skills and tools, broken and shadowed ones included."""
+        """Return the folders of the workspace's own skills and tools, broken and shadowed ones included."""
         rows = self._registry.list_skills(all=True)
         return list(dict.fromkeys(row.base_dir for row in rows if row.source not in OWN))
 
     def is_root(self, folder: Path) -> bool:
-        """Whether a folder is the workspace itself, whose skill has no folder name to match."""
+        """Whether a folder is the workspace itself, whose skill need not match the folder name."""
         return folder.resolve() == self._paths.workspace.resolve()
 
     def trial_host(self, folder: Path, artifacts: Path, progress: Callable[[str], object] | None = None) -> ToolHost:
-        """A host to try an author's tool in if it is trusted; `progress` hears of what is built for it."""
+        """Return a host to try an author's tool in; `progress` is called with the steps of its build."""
         sources = {row.base_dir.resolve(): row.source for row, _ in self.programs()}
         trusted = self.trust.is_trusted(folder, sources.get(folder.resolve(), "project"))
         host = self._host(lambda _: trusted, progress=progress)
@@ -302,7 +311,7 @@ class WorkspaceTools:
 
 
 def _own_tools(functions: Sequence[OwnTool], workspace: Path) -> list[FunctionTool | RecordedTool]:
-    """The functions that the program passed as tools; raises InputError if one cannot be, or two have one name."""
+    """Convert passed functions to tools; raises InputError for unsuitable functions and duplicate names."""
     tools = [_own_tool(function, workspace) for function in functions]
     for name, count in Counter(tool.name for tool in tools).items():
         if count > 1:
@@ -311,18 +320,18 @@ def _own_tools(functions: Sequence[OwnTool], workspace: Path) -> list[FunctionTo
 
 
 def tool_name(function: OwnTool) -> str:
-    """What a function of the program is called as a tool."""
+    """Return the tool name of a function of the program."""
     return function.name if isinstance(function, RecordedTool) else str(getattr(function, "__name__", ""))
 
 
 def _own_tool(function: OwnTool, workspace: Path) -> FunctionTool | RecordedTool:
-    """A function that the program passed as a tool; raises InputError if a model could not call it."""
+    """Convert a passed function to a tool; raises InputError if a model could not call it."""
     if isinstance(function, RecordedTool):
         return function
     name = tool_name(function)
     if not NAME.fullmatch(name):
-        what = f"the name of the tool {name or function!r} is not of the form <domain>_<action>"
-        raise InputError(what, hint="name the function, for example, orders_find")
+        fault = f"the name of the tool {name or function!r} is not of the form <domain>_<action>"
+        raise InputError(fault, hint="name the function, for example, orders_find")
     if name in RESERVED:
         raise InputError(f"the tool {name!r} has the name of a built-in one", hint="rename the function")
     try:

@@ -14,8 +14,8 @@ from goalwright.settings import untrusted
 from goalwright.workspace import mcp_prompts
 from goalwright.workspace.builtin_tools import BuiltinTools, ToolPlace
 from goalwright.workspace.fingerprints import Fingerprints
-from goalwright.workspace.mcp_choice import McpChoice, choose
 from goalwright.workspace.skills import WorkspaceSkills
+from goalwright.workspace.tool_choice import McpChoice, choose
 from goalwright.workspace.tools import WorkspaceTools, tool_name
 from goalwright_planner.plan.known import Known
 from goalwright_planner.prompting.prompts import Prompts
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
     from goalwright.settings.paths import Paths
     from goalwright.settings.settings import Settings
-    from goalwright.workspace.blocking_model import Ask
     from goalwright.workspace.goal_selection import GoalSelection
+    from goalwright.workspace.llm_detector import Ask
     from goalwright.workspace.mcp_prompts import PromptSkills
     from goalwright.workspace.tools import OwnTool
     from goalwright_planner.events import SkillPrint

@@ -8,12 +8,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from goalwright.runs.goal import NO_GOAL
-from goalwright.workspace.blocking_model import BlockingModel
 from goalwright.workspace.goal_keywords import NoKeywords, ask_for_keywords
 from goalwright.workspace.goal_selection import GoalSelection
-from goalwright.workspace.llm_detector import LlmDetector
-from goalwright.workspace.mcp_choice import McpChoice
+from goalwright.workspace.llm_detector import BlockingModel, LlmDetector
 from goalwright.workspace.planned_selection import PLAN, PlannedSelection, planned_skills
+from goalwright.workspace.tool_choice import McpChoice
 from goalwright_planner.errors import ModelError
 from goalwright_planner.events import CatalogueTaken, SkillsSelected, Warned
 from goalwright_skills.discovery.needs import WEB

@@ -1,10 +1,10 @@
-"""How well goals find their skills: measured on labelled goals, with a reason and a remedy for each miss.
+"""Measures how well labelled goals find their skills, with a reason and a remedy for each miss.
 
 May import selection, discovery and the ground below. Start with `evaluate`.
 
-    labelled    goals with the skills that they should select, read from JSONL
+    labelled    goals with their expected skills, read from JSONL
     evaluate    selects for each goal and measures: `Outcome`, `Evaluation`
-    words       which words of a goal a skill's description has, and how rare they are
-    explain     why a goal missed its skill, and what to change in which description
+    words       the words that goals and skills share, and their rarity
+    explain     why a goal missed its skill, and which description to change
     overlap     pairs of skills that compete for the same goals
 """

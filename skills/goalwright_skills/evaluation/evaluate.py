@@ -1,10 +1,10 @@
-"""Selecting for labelled goals, and measuring how well that went.
+"""Selects for labelled goals and measures the results.
 
-R@k               of the expected skills, as many as k places can hold, how many are among the first k; the mean over
-                  all goals that expect any. With one expected skill: the share of goals that rank it among the first k
-nothing_selected  the number of goals that expect a skill and for which none is selected
-set recall        of the expected skills, how many are selected; the mean over the goals that expect any
-picked_for_none   the number of goals that expect no skill and for which one is selected
+R@k               the share of the expected skills, as far as they fit into k places, that are among the first k; the
+                  mean over the goals that expect any
+nothing_selected  the number of goals that expect a skill and select none
+set recall        the share of the expected skills that are selected; the mean over the goals that expect any
+picked_for_none   the number of goals that expect no skill and select one
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from goalwright_skills.selection.detector import Selection, SkillDetector
     from goalwright_skills.skill import Skill
 
-# As many places as a planner's listing has.
+# The places of a planner's listing.
 PLACES = 30
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What was selected for a goal, and the first places of the ranking, which has no threshold."""
+    """The skills selected for a goal, and the first places of the ranking without a threshold."""
 
     goal: LabelledGoal
     selected: tuple[Selection, ...]
@@ -48,15 +48,15 @@ class Outcome:
 
     @property
     def is_miss(self) -> bool:
-        """Whether an expected skill is not selected or does not come first, or one is selected where none should be."""
+        """Whether an expected skill is missing or not first, or a skill is selected though none is expected."""
         if not self.expected:
             return bool(self.selected)
         return bool(self.missing) or self.recall_at(1) == 0
 
     def recall_at(self, places: int) -> float:
-        """The expected skills among the first places, as a share of what fits there."""
-        found = sum(selection.name in self.expected for selection in self.ranked[:places])
-        return found / min(places, len(self.expected))
+        """Return the expected skills among the first places, as a share of those that fit there."""
+        hits = sum(selection.name in self.expected for selection in self.ranked[:places])
+        return hits / min(places, len(self.expected))
 
     @property
     def set_recall(self) -> float:
@@ -66,7 +66,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Miss:
-    """An outcome that is wrong, and why."""
+    """A wrong outcome and its explanation."""
 
     outcome: Outcome
     why: str
@@ -74,7 +74,7 @@ class Miss:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """The measures of some goals; a share is None where no goal expects a skill."""
+    """The measures of a set of goals; a share is None if no goal expects a skill."""
 
     goals: int
     r_at_1: float | None
@@ -86,27 +86,27 @@ class Figures:
 
     @classmethod
     def of(cls, outcomes: Sequence[Outcome]) -> Figures:
-        """The measures of these outcomes."""
+        """Measure these outcomes."""
         expecting = [outcome for outcome in outcomes if outcome.expected]
-        places = {at: _mean([outcome.recall_at(at) for outcome in expecting]) for at in (1, 5, 30)}
+        recall = {places: _mean([outcome.recall_at(places) for outcome in expecting]) for places in (1, 5, 30)}
         return cls(
             goals=len(outcomes),
-            r_at_1=places[1],
-            r_at_5=places[5],
-            r_at_30=places[30],
+            r_at_1=recall[1],
+            r_at_5=recall[5],
+            r_at_30=recall[30],
             nothing_selected=sum(not outcome.selected for outcome in expecting),
             set_recall=_mean([outcome.set_recall for outcome in expecting]),
             picked_for_none=sum(bool(outcome.selected) for outcome in outcomes if not outcome.expected),
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """The measures as `--json` prints them."""
+        """Return the measures as `--json` prints them."""
         return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """The measures of all goals, and those of each set that their lines name."""
+    """The measures of all goals and of each set, and the misses."""
 
     figures: Figures
     sets: Mapping[str, Figures]
@@ -114,16 +114,16 @@ class Evaluation:
 
     @classmethod
     def of(cls, outcomes: Iterable[Outcome], why: Callable[[Outcome], str]) -> Evaluation:
-        """The measures of these outcomes; `why` is asked about each miss at once, while the detector remembers it."""
-        every: list[Outcome] = []
+        """Measure these outcomes; `why` explains each miss at once, while the detector has the goal in its cache."""
+        measured: list[Outcome] = []
         sets: dict[str, list[Outcome]] = defaultdict(list)
         misses: list[Miss] = []
         for outcome in outcomes:
-            every.append(outcome)
+            measured.append(outcome)
             if name := outcome.goal.set or outcome.goal.pool:
                 sets[name].append(outcome)
             misses += [Miss(outcome, why(outcome))] if outcome.is_miss else []
-        return cls(Figures.of(every), {name: Figures.of(sets[name]) for name in sorted(sets)}, tuple(misses))
+        return cls(Figures.of(measured), {name: Figures.of(sets[name]) for name in sorted(sets)}, tuple(misses))
 
 
 def evaluate(goals: Iterable[LabelledGoal], skills: Sequence[Skill], detector: SkillDetector) -> Iterator[Outcome]:

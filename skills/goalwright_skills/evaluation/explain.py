@@ -1,4 +1,4 @@
-"""Why a goal missed its skill, by words, and what to change in which description."""
+"""Explains why a goal missed its skill, by words, and which description to change."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from goalwright_skills.selection.detector import Selection, SkillDetector
     from goalwright_skills.skill import Skill
 
-# How far down the ranking a skill is looked for.
+# The number of ranked skills that are searched for an expected one.
 _DEPTH = 50
 _MOST_WORDS = 6
 _MOST_NAMES = 3
 
 
 class Explainer:
-    """Explains misses; `absent` says of skills that are not active why they are not, by name."""
+    """Explains misses; `absent` has the reasons why skills are not active, by name."""
 
     def __init__(
         self, skills: Sequence[Skill], detector: SkillDetector, absent: Mapping[str, str] | None = None
@@ -37,19 +37,19 @@ class Explainer:
         self.words = Vocabulary(skills)
 
     def why(self, miss: Outcome) -> str:
-        """Why a goal missed, and what to change: a sentence or more for each skill that is at fault."""
+        """Explain a miss and what to change, in a sentence or more for each skill."""
         if not miss.expected:
             return self._wrongly_picked(miss)
         ranking = top(self._detector, miss.goal.goal, self._skills, _DEPTH)
         places = {selection.name: place for place, selection in enumerate(ranking, 1) if selection.score > 0}
         scores = {selection.name: selection.score for selection in (*ranking, *miss.selected)}
-        wanted = miss.missing or miss.expected[:1]
-        if language := self._language(miss.goal.goal, wanted[0]):
-            return language
-        return " ".join(self._missed(miss, name, ranking, places.get(name), scores) for name in wanted)
+        names = miss.missing or miss.expected[:1]
+        if explanation := self._language(miss.goal.goal, names[0]):
+            return explanation
+        return " ".join(self._missed(miss, name, ranking, places.get(name), scores) for name in names)
 
     def _language(self, goal: str, name: str) -> str:
-        """Why a goal in another language than the skills missed; its words say nothing then."""
+        """Explain the miss of a goal in another language than the skills, whose words prove nothing."""
         by_words = self._detector if isinstance(self._detector, RankedDetector) and name in self._known else None
         foreign = by_words.foreign(goal, self._skills) if by_words is not None else None
         if foreign is None or foreign.familiar:
@@ -60,7 +60,7 @@ class Explainer:
         )
 
     def unknown(self, name: str) -> str:
-        """Why an expected skill cannot be selected; empty if it can."""
+        """Return why an expected skill cannot be selected; empty if it can."""
         if name in self._known:
             return ""
         if name in self._absent:
@@ -79,20 +79,20 @@ class Explainer:
         if first is not None and (place is None or ranking.index(first) < place - 1):
             won = self.words.shared(miss.goal.goal, first.name)
             where = "first" if first is ranking[0] else f"before {name}"
-            told = f"{self._winner(first, where, won, shared)}; {standing}. {self._remedy(name, shared, won)}"
-            return f"{told}, or write `For …, use {name}.` in that of {first.name}."
+            explanation = f"{self._winner(first, where, won, shared)}; {standing}. {self._remedy(name, shared, won)}"
+            return f"{explanation}, or write `For …, use {name}.` in that of {first.name}."
         if name not in {selection.name for selection in miss.selected}:
             standing = f"{standing}, too little to be selected"
         return f"{standing}. {self._remedy(name, shared)}."
 
     def _winner(self, first: Selection, where: str, won: Shared, beaten: Shared) -> str:
-        """By which words another skill came first, or before this one: those that the beaten one lacks first."""
+        """Name the words by which another skill won, first those that the beaten skill lacks."""
         words = sorted(won.description, key=lambda word: word not in beaten.lacking)
         by = f"for {_quoted(words)} in its description" if words else f"for {_quoted(won.body)} in its body"
         return f"{first.name} comes {where} ({first.score:.2f}), {by if words or won.body else first.reason}"
 
     def _remedy(self, name: str, shared: Shared, won: Shared | None = None) -> str:
-        """What the description of a skill lacks of a goal: first what the winner has, then what its own body has."""
+        """Name the words that a description lacks: first the winner's words, then those of its own body."""
         if not shared.lacking:
             return f"The description of {name} has every word of the goal, among others: shorten it"
         theirs = won.description if won is not None else ()
@@ -101,7 +101,7 @@ class Explainer:
         return f"The description of {name} lacks {_quoted(words)}{body}: add what fits"
 
     def _wrongly_picked(self, miss: Outcome) -> str:
-        """Why skills were selected for a goal that needs none."""
+        """Explain why skills were selected for a goal that needs none."""
         picked = [self._picked(miss.goal.goal, selection) for selection in miss.selected[:_MOST_NAMES]]
         several = len(miss.selected) > 1
         change = "use narrower words in their descriptions" if several else "use narrower words in its description"
@@ -115,7 +115,7 @@ class Explainer:
 
 
 def _quoted(words: Sequence[str]) -> str:
-    """Words for a sentence, a few of them."""
+    """Quote the first words for a sentence."""
     return _joined([f'"{word}"' for word in words[:_MOST_WORDS]])
 
 

@@ -1,4 +1,4 @@
-"""Labelled goals: each with the skills that should be selected for it, one JSON object per line.
+"""Labelled goals with their expected skills, one JSON object per line.
 
 {"goal": "Write release notes for 1.2", "expected": "release-notes"}
 {"id": "q7", "goal": "Compare the two, then write it up", "expected": ["decision-memo", "writing-documentation"]}
@@ -25,9 +25,9 @@ EXAMPLE = '{"goal": "Write release notes", "expected": "release-notes"}, or null
 
 @dataclass(frozen=True, slots=True)
 class LabelledGoal:
-    """A goal and the skills that should be selected for it; None if the line does not say.
+    """A goal and its expected skills; None if the line has no label.
 
-    It is measured with its `set`, or else with its `pool`.
+    It is measured as part of its `set`, or of its `pool` without one.
     """
 
     id: str
@@ -39,11 +39,11 @@ class LabelledGoal:
 
 
 class _Fault(ValueError):
-    """What is wrong with a line."""
+    """A fault of a line."""
 
 
 def read(path: Path, *, labelled: bool = True) -> list[LabelledGoal]:
-    """The goals of a file; raises InputError if it cannot be read or a line is wrong."""
+    """Read the goals of a file; raises InputError if it is unreadable or a line is invalid."""
     try:
         return parse(untrusted_files.read_given(path), str(path), labelled=labelled)
     except OSError as error:
@@ -54,7 +54,7 @@ def read(path: Path, *, labelled: bool = True) -> list[LabelledGoal]:
 
 
 def parse(data: bytes, name: str, *, labelled: bool = True) -> list[LabelledGoal]:
-    """The goals in a text; every wrong line is reported at once. Unless `labelled`, a line may lack `expected`."""
+    """Parse goals and report all invalid lines at once; unless `labelled`, a line may lack `expected`."""
     goals: list[LabelledGoal] = []
     faults: list[str] = []
     seen: dict[str, int] = {}
@@ -69,8 +69,8 @@ def parse(data: bytes, name: str, *, labelled: bool = True) -> list[LabelledGoal
             faults.append(f"{name}:{number}: the id {goal.id!r} is also on line {first}; ids must be unique")
         goals.append(goal)
     if faults:
-        more = len(faults) - _MOST_FAULTS
-        shown = [*faults[:_MOST_FAULTS], *([f"and {more} more"] if more > 0 else [])]
+        hidden = len(faults) - _MOST_FAULTS
+        shown = [*faults[:_MOST_FAULTS], *([f"and {hidden} more"] if hidden > 0 else [])]
         raise InputError(
             "\n  ".join(["the goals cannot be used:", *shown]), hint=f"fix these lines; a line is {EXAMPLE}"
         )
@@ -80,7 +80,7 @@ def parse(data: bytes, name: str, *, labelled: bool = True) -> list[LabelledGoal
 
 
 def _lines(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """The lines that hold something, each with its number."""
+    """Yield the lines that are not blank, with their numbers."""
     for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
         if line.strip():
             yield number, line
@@ -102,10 +102,10 @@ def _goal(line: bytes, number: int, *, labelled: bool) -> LabelledGoal:
         raise _Fault("'goal' is missing or empty")
     if join_surrogates(goal) != goal:
         raise _Fault("the goal is not UTF-8 text")
-    given = row.get("id")
-    if given is not None and (isinstance(given, bool) or not isinstance(given, str | int) or given == ""):
+    identity = row.get("id")
+    if identity is not None and (isinstance(identity, bool) or not isinstance(identity, str | int) or identity == ""):
         raise _Fault("'id' must be a string or an integer")
-    identity = f"line-{number}" if given is None else str(given)
+    identity = f"line-{number}" if identity is None else str(identity)
     pool, name = (value if isinstance(value := row.get(key), str) else "" for key in ("pool", "set"))
     return LabelledGoal(identity, number, goal, _expected(row, labelled=labelled), pool, name)
 
@@ -115,8 +115,8 @@ def _expected(row: Mapping[str, Any], *, labelled: bool) -> tuple[str, ...] | No
         if labelled:
             raise _Fault("'expected' is missing: name the skills, or write null where none should be selected")
         return None
-    given = row["expected"]
-    names = [] if given is None else [given] if isinstance(given, str) else given
+    value = row["expected"]
+    names = [] if value is None else [value] if isinstance(value, str) else value
     if not isinstance(names, list) or not all(isinstance(name, str) and name.strip() for name in names):
         raise _Fault("'expected' must be a skill's name, a list of names, or null")
     return tuple(dict.fromkeys(name.strip() for name in names))

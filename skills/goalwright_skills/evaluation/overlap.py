@@ -1,12 +1,12 @@
-"""Pairs of skills that compete for the same goals.
+"""Finds pairs of skills that compete for the same goals.
 
-With goals: two skills compete for a goal if one is selected, or comes first, where the other is expected; for a goal
-without a label, if both are selected. Without goals, the phrases of the skills' own descriptions are the goals:
+With goals, two skills compete for a goal if one is selected or comes first and the other is expected, or, without a
+label, if both are selected. Without goals, the phrases of the skills' own descriptions are the goals:
 
     descriptions ── terms that are rare enough, vectors ──> pairs that share some or are near, the most alike first
     each pair ── phrases of both, through the detector ──> pairs where the other one is selected too
 
-Only pairs that share a rare term or are near in meaning are looked at, so that thousands of skills take seconds and not
+Only pairs that share a rare term or are near in meaning are tried, so that thousands of skills take seconds instead of
 hours.
 """
 
@@ -34,14 +34,14 @@ if TYPE_CHECKING:
     from goalwright_skills.selection.detector import SkillDetector
     from goalwright_skills.skill import Skill
 
-# A term in more descriptions than this tells no skills apart; of n descriptions that share a term, n² / 2 pairs arise.
+# A term in more descriptions than this is ignored, since n descriptions that share a term give n² / 2 pairs.
 _COMMON = 50
-# The least likeness (cosine of weighted terms) of descriptions that are worth trying.
+# The least similarity (cosine of weighted terms) of a pair that is tried.
 _ALIKE = 0.1
-# The cosine from which two descriptions are near in meaning, and how much it counts beside shared terms.
+# The least cosine of descriptions near in meaning, and its weight compared with shared terms.
 _NEAR, _MEANING = 0.6, 0.5
 _NEAREST = 6
-# How many phrases of all skills are tried at most.
+# The largest number of phrases that are tried.
 MOST_PHRASES = 4_000
 _PHRASES = 8
 _PHRASE_TERMS = (2, 12)
@@ -65,14 +65,14 @@ class Overlap:
 
 
 def in_goals(goals: Iterable[LabelledGoal], skills: Sequence[Skill], detector: SkillDetector) -> list[Overlap]:
-    """The pairs that compete for these goals, those with most goals first."""
-    found: dict[tuple[str, str], list[str]] = defaultdict(list)
+    """Return the pairs that compete for these goals, those with most goals first."""
+    goals_of: dict[tuple[str, str], list[str]] = defaultdict(list)
     known = {skill.name for skill in skills}
     for outcome in evaluate(goals, skills, detector):
         for pair in dict.fromkeys(_rivals(outcome)):
-            if known.issuperset(pair):  # a skill that is expected may not be there
-                found[pair].append(outcome.goal.goal)
-    pairs = [Overlap(a, b, tuple(dict.fromkeys(texts))) for (a, b), texts in found.items()]
+            if known.issuperset(pair):  # an expected skill may be missing
+                goals_of[pair].append(outcome.goal.goal)
+    pairs = [Overlap(a, b, tuple(dict.fromkeys(texts))) for (a, b), texts in goals_of.items()]
     return sorted(pairs, key=lambda pair: (-len(pair.goals), pair.a, pair.b))
 
 
@@ -100,49 +100,49 @@ def in_descriptions(
     only: str | None = None,
     progress: Callable[[int], None] = lambda _: None,
 ) -> tuple[list[Overlap], int]:
-    """The pairs, at most `limit`, that compete for phrases of their own descriptions; and how many were left untried.
+    """Return up to `limit` pairs that compete for phrases of their descriptions, and the number of untried pairs.
 
-    `only` is a skill whose pairs alone are wanted; `progress` hears how many phrases have been tried.
+    `only` restricts the pairs to those of one skill; `progress` is called with the number of phrases tried.
     """
     by_name = {skill.name: skill for skill in skills}
-    found_alike = candidates(Vocabulary(skills), list(by_name), near_in_meaning(list(by_name.values())))
-    alike = [pair for pair in found_alike if only is None or only in pair]
-    chosen: dict[str, list[tuple[str, frozenset[str]]]] = {}
-    found: list[Overlap] = []
+    similar = candidates(Vocabulary(skills), list(by_name), near_in_meaning(list(by_name.values())))
+    pairs = [pair for pair in similar if only is None or only in pair]
+    selected: dict[str, list[tuple[str, frozenset[str]]]] = {}
+    overlaps: list[Overlap] = []
     tried = 0
-    for done, (a, b) in enumerate(alike):
-        if len(found) >= limit or tried >= MOST_PHRASES:
-            return _most_first(found), len(alike) - done
+    for done, (a, b) in enumerate(pairs):
+        if len(overlaps) >= limit or tried >= MOST_PHRASES:
+            return _most_first(overlaps), len(pairs) - done
         for name in (a, b):
-            if name not in chosen:
+            if name not in selected:
                 texts = phrases(by_name[name])
-                chosen[name] = [(text, _names(detector, text, skills)) for text in texts]
+                selected[name] = [(text, _names(detector, text, skills)) for text in texts]
                 tried += len(texts)
                 progress(tried)
-        texts = [text for name, other in ((a, b), (b, a)) for text, names in chosen[name] if other in names]
+        texts = [text for name, other in ((a, b), (b, a)) for text, names in selected[name] if other in names]
         if texts:
-            found.append(Overlap(a, b, tuple(dict.fromkeys(texts))))
-    return _most_first(found), 0
+            overlaps.append(Overlap(a, b, tuple(dict.fromkeys(texts))))
+    return _most_first(overlaps), 0
 
 
 def near_in_meaning(skills: Sequence[Skill]) -> dict[tuple[str, str], float]:
-    """The cosines of pairs of skills whose descriptions are near in meaning; none without an encoder."""
+    """Return the cosines of pairs of skills that are near in meaning; empty without an encoder."""
     table = shipped_table()
     if table is None or not skills:
         return {}
     rows = [encoded(skill, "", table) for skill in skills]
     vectors = Vectors(memoryview(b"".join(rows)), memoryview(columns(rows, table.dimensions)), len(rows))
-    found: dict[tuple[str, str], float] = {}
-    for at, skill in enumerate(skills):
-        cosines = vectors.cosines(decoded(rows[at]))
+    near: dict[tuple[str, str], float] = {}
+    for number, skill in enumerate(skills):
+        cosines = vectors.cosines(decoded(rows[number]))
         for other in cosines.nearest(_NEAREST) if cosines is not None else ():
-            if other != at and cosines is not None and cosines[other] >= _NEAR:
-                found[_pair((skill.name, skills[other].name))] = cosines[other]
-    return found
+            if other != number and cosines is not None and cosines[other] >= _NEAR:
+                near[_pair((skill.name, skills[other].name))] = cosines[other]
+    return near
 
 
 def candidates(words: Vocabulary, names: Sequence[str], near: Mapping[tuple[str, str], float]) -> list[tuple[str, str]]:
-    """The pairs of skills whose descriptions share rare terms or are `near` in meaning, the most alike first."""
+    """Return the pairs that share rare terms or are `near` in meaning, the most similar first."""
     holders: dict[str, list[str]] = defaultdict(list)
     lengths: dict[str, float] = {}
     weights = {term: math.log(1 + len(names) / count) for term, count in words.frequency.items()}
@@ -151,18 +151,18 @@ def candidates(words: Vocabulary, names: Sequence[str], near: Mapping[tuple[str,
         for term in words.description(name):
             if words.frequency[term] <= _COMMON:
                 holders[term].append(name)
-    likeness: dict[tuple[str, str], float] = defaultdict(float)
+    similarity: dict[tuple[str, str], float] = defaultdict(float)
     for term, having in holders.items():
         for pair in combinations(sorted(having), 2):
-            likeness[pair] += weights[term] ** 2
-    scored = {pair: shared / (lengths[pair[0]] * lengths[pair[1]]) for pair, shared in likeness.items()}
+            similarity[pair] += weights[term] ** 2
+    scored = {pair: shared / (lengths[pair[0]] * lengths[pair[1]]) for pair, shared in similarity.items()}
     for pair, cosine in near.items():
         scored[pair] = max(scored.get(pair, 0.0), cosine * _MEANING)
     return sorted((pair for pair, score in scored.items() if score >= _ALIKE), key=lambda pair: (-scored[pair], pair))
 
 
 def phrases(skill: Skill) -> list[str]:
-    """What a skill's description says it is for, in pieces that could be goals."""
+    """Return the phrases of a skill's description that could be goals."""
     own = f"{cut(skill.description).own}\n{cut(when_to_use(skill)).own}"
     fewest, most = _PHRASE_TERMS
     texts = (_LEAD.sub("", " ".join(text.split())).strip(" ,'\"`") for text in _CUT.split(own))
@@ -174,8 +174,8 @@ def _names(detector: SkillDetector, text: str, skills: Sequence[Skill]) -> froze
     return frozenset(selection.name for selection in detector.detect(text, skills))
 
 
-def _most_first(found: list[Overlap]) -> list[Overlap]:
-    return sorted(found, key=lambda pair: -len(pair.goals))
+def _most_first(overlaps: list[Overlap]) -> list[Overlap]:
+    return sorted(overlaps, key=lambda pair: -len(pair.goals))
 
 
 def _pair(names: tuple[str, str]) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""The words of goals and skills: which of them a description has, and how rare they are among all descriptions."""
+"""The words that goals and skills share, and their rarity among all descriptions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _BODY_LIMIT = 200_000
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """The words of a goal, as spelled there, by where a skill has them."""
+    """The words of a goal, by the part of a skill that has them."""
 
     description: tuple[str, ...]
     body: tuple[str, ...]
@@ -30,12 +30,12 @@ class Shared:
 
     @property
     def lacking(self) -> tuple[str, ...]:
-        """The words that the description does not have."""
+        """The words that the description lacks."""
         return (*self.body, *self.nowhere)
 
 
 class Vocabulary:
-    """The words of a pool of skills, read when they are needed."""
+    """The words of a pool of skills, read on demand."""
 
     def __init__(self, skills: Sequence[Skill]) -> None:
         self._skills = {skill.name: skill for skill in skills}
@@ -43,7 +43,7 @@ class Vocabulary:
         self._bodies: dict[str, frozenset[str]] = {}
 
     def shared(self, goal: str, name: str) -> Shared:
-        """Which words of a goal a skill has in its name and description, which only in its body, and which not."""
+        """Divide the words of a goal into those of a skill's description, those only in its body, and others."""
         short, body = self.description(name), self.body(name)
         places: tuple[list[str], list[str], list[str]] = ([], [], [])
         for term, word in self.of_goal(goal).items():
@@ -51,15 +51,15 @@ class Vocabulary:
         return Shared(*map(tuple, places))
 
     def of_goal(self, goal: str) -> dict[str, str]:
-        """The words of a goal: each term with its spelling, rarest first; what no description has comes last.
+        """Return the terms of a goal with their spelling, rarest first; terms that no description has come last.
 
-        Small numbers are left out: no description should have them.
+        Small numbers are left out, since no description should contain them.
         """
         words = {term: word for term, word in spelled(goal).items() if len(word) > 2 or not word.isdecimal()}
         return dict(sorted(words.items(), key=lambda item: self.frequency[item[0]] or len(self._skills) + 1))
 
     def description(self, name: str) -> frozenset[str]:
-        """The terms of a skill's name and description, without what it says about others."""
+        """Return the terms of a skill's name and description, without clauses about other skills."""
         if name not in self._short:
             skill = self._skills[name]
             text = (spoken_name(skill), cut(skill.description).own, cut(when_to_use(skill)).own)
@@ -67,7 +67,7 @@ class Vocabulary:
         return self._short[name]
 
     def body(self, name: str) -> frozenset[str]:
-        """The terms of a skill's body; an unreadable one has none."""
+        """Return the terms of a skill's body; empty if it is unreadable."""
         if name not in self._bodies:
             try:
                 text = frontmatter.decode(read_all(self._skills[name].path))[:_BODY_LIMIT]
@@ -78,5 +78,5 @@ class Vocabulary:
 
     @cached_property
     def frequency(self) -> Counter[str]:
-        """How many descriptions have each term."""
+        """The number of descriptions that have each term."""
         return Counter(term for name in self._skills for term in self.description(name))

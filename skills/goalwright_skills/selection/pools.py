@@ -1,8 +1,7 @@
-"""Pools of skills, ready to be ranked: from memory, from the cache, or made.
+"""Pools of skills, ready to be ranked: from memory, from the cache, or built.
 
-A small pool is one index, made at once. A large one is indexed by a process in the background, segment by segment;
-until that is done, a goal is answered from the segments that there are, and from the names and descriptions of the
-other skills.
+A small pool has one index, built at once. A large one is indexed by a background process, segment by segment; until it
+is done, goals are ranked by the existing segments and by the names and descriptions of the other skills.
 """
 
 from __future__ import annotations
@@ -26,9 +25,9 @@ if TYPE_CHECKING:
     from goalwright_skills.selection.index.stored import Described, Shortlist, Stored
     from goalwright_skills.skill import Skill
 
-# Up to this many skills are indexed before a goal is answered: a whole collection, or what is new in a large one.
+# The number of skills that are indexed before a goal is ranked: of a whole collection, and of new skills in a large one.
 AT_ONCE, FEW = 2_000, 50
-# While skills are being indexed, what there is is looked at again after this time, and a multiple of what that took.
+# While skills are being indexed, the segments are loaded again after this time, or a multiple of the loading time.
 _AGAIN_SECONDS, _TIMES = 3.0, 20
 
 
@@ -36,7 +35,7 @@ _AGAIN_SECONDS, _TIMES = 3.0, 20
 class _Large:
     """A large collection as far as it is indexed, and the pool of the last goal."""
 
-    given: Sequence[Skill]
+    skills: Sequence[Skill]
     stored: Stored
     again: float
     pool: Pool | None = None
@@ -44,23 +43,23 @@ class _Large:
     described: Described | None = None
 
     def is_current(self, skills: Sequence[Skill]) -> bool:
-        if not _same(skills, self.given):
+        if not _same(skills, self.skills):
             return False
         return not self.stored.missing or time.monotonic() < self.again
 
     def shortlist(self, goal: str) -> Shortlist:
-        """The skills that the goal may be about among those that are not indexed; words that speak most come first."""
+        """Return the skills without an index that may fit the goal, by its words with the most evidence."""
         from goalwright_skills.selection.index.stored import Described
 
         if self.described is None:
             self.described = Described(self.stored.missing)
         words = GoalWords.of(goal)
-        telling = sorted(words.spelling, key=lambda term: -words.evidence[term])
-        return self.described.shortlist({term: words.spelling[term] for term in telling})
+        by_evidence = sorted(words.spelling, key=lambda term: -words.evidence[term])
+        return self.described.shortlist({term: words.spelling[term] for term in by_evidence})
 
 
 class Pools:
-    """The pool of the skills that were asked for last; indexes are kept in `cache` between starts."""
+    """The pool of the last skills; their indexes are kept in the folder `cache`."""
 
     def __init__(self, cache: Path | None, table: Table | None) -> None:
         self._cache, self._table = cache, table
@@ -69,7 +68,7 @@ class Pools:
         self._process = 0
 
     def of(self, skills: Sequence[Skill], goal: str) -> Pool:
-        """The pool of exactly these skills, as far as they are indexed, and those that may be for the goal."""
+        """Return the pool of these skills; a large pool has those that are indexed or may fit the goal."""
         if self._small is not None and _same(skills, self._small[0]):
             return self._small[1]
         if len(skills) > AT_ONCE and (large := self._opened(skills)) is not None:
@@ -83,7 +82,7 @@ class Pools:
         return self.made(skills, old)
 
     def made_again(self, skills: Sequence[Skill], goal: str) -> Pool:
-        """The pool of these skills without what is in the cache, which makes no sense."""
+        """Return the pool of these skills without the cache, which is corrupt."""
         if self._large is None or self._cache is None:
             return self.made(skills)
         from goalwright_skills.selection.index import stored
@@ -93,8 +92,8 @@ class Pools:
         return self.of(skills, goal)
 
     def made(self, skills: Sequence[Skill], old: Postings | None = None) -> Pool:
-        """The pool of these skills, indexed now; what `old` has of unchanged ones is not read again."""
-        from goalwright_skills.selection.index import building  # only where the cache has no index of these skills
+        """Index these skills now; unchanged skills are taken from the index `old`."""
+        from goalwright_skills.selection.index import building  # only needed if the cache has no index of these skills
 
         data = building.build(skills, self._table, old)
         path = self._bundled if all(skill.source == "bundled" for skill in skills) else self._own
@@ -104,7 +103,7 @@ class Pools:
 
     @property
     def unindexed(self) -> int:
-        """How many skills of the last pool were looked at by name and description alone, since no index has them."""
+        """How many skills of the last pool were compared by name and description alone, since no index has them."""
         missing = len(self._large.stored.missing) if self._large is not None else 0
         return missing if missing > FEW else 0
 
@@ -114,7 +113,7 @@ class Pools:
 
     @property
     def _bundled(self) -> Path | None:
-        """The index of the skills that goalwright brings along, which all workspaces of a user share."""
+        """The index of the bundled skills, which all workspaces of a user share."""
         return self._cache.parent / "bundled.bin" if self._cache is not None else None
 
     def _is_current(self, index: Postings, skills: Sequence[Skill]) -> bool:
@@ -130,7 +129,7 @@ class Pools:
         return pool
 
     def _opened(self, skills: Sequence[Skill]) -> _Large | None:
-        """What there is of a large collection, the rest being indexed from now on; None if that has to be at once."""
+        """Load the segments of a large collection and start indexing the others; None if it must be indexed at once."""
         if self._large is not None and self._large.is_current(skills):
             return self._large
         from goalwright_skills.selection.index import background, stored
@@ -140,19 +139,19 @@ class Pools:
         if self._process and background.ended(self._process):
             self._process = 0
         folder, began = self._cache / "segments", time.monotonic()
-        found = stored.load(folder, skills, self._encoder)
-        if found.stale and not self._process:
+        loaded = stored.load(folder, skills, self._encoder)
+        if loaded.stale and not self._process:
             try:
                 self._process = background.start(folder, skills)
             except OSError:
                 return None
         self._small = None
         now = time.monotonic()
-        self._large = _Large(skills, found, now + max(_AGAIN_SECONDS, _TIMES * (now - began)))
+        self._large = _Large(skills, loaded, now + max(_AGAIN_SECONDS, _TIMES * (now - began)))
         return self._large
 
     def _of_large(self, large: _Large, goal: str) -> Pool:
-        """The pool of a large collection; it depends on the goal while much of it is not indexed."""
+        """Return the pool of a large collection, which depends on the goal while much of it is not indexed."""
         if large.pool is None or (self.unindexed and large.goal != goal):
             large.pool, large.goal = self._pool(large, goal), goal
         return large.pool
@@ -162,16 +161,16 @@ class Pools:
         from goalwright_skills.selection.index.segments import IndexSegment, Segments, Unseen
         from goalwright_skills.selection.index.stored import Shortlist
 
-        found = large.shortlist(goal) if self.unindexed else Shortlist(large.stored.missing, Unseen())
+        shortlist = large.shortlist(goal) if self.unindexed else Shortlist(large.stored.missing, Unseen())
         read = skill_text.described if self.unindexed else None
         segments = list(large.stored.segments)
-        if found.skills:
-            made = building.build(found.skills, self._table, read=read, among_others=True)
-            segments.append(IndexSegment(Postings(made), range(len(found.skills))))
-        data = Segments(segments, found.others)
-        return Pool([*large.stored.indexed, *found.skills], Scorer(data), data.vectors, self._table)
+        if shortlist.skills:
+            made = building.build(shortlist.skills, self._table, read=read, among_others=True)
+            segments.append(IndexSegment(Postings(made), range(len(shortlist.skills))))
+        data = Segments(segments, shortlist.others)
+        return Pool([*large.stored.indexed, *shortlist.skills], Scorer(data), data.vectors, self._table)
 
 
 def _same(skills: Sequence[Skill], others: Sequence[Skill]) -> bool:
-    """Whether two sequences have the very same skills."""
+    """Whether two sequences contain the identical objects."""
     return skills is others or (len(skills) == len(others) and all(map(is_, skills, others)))

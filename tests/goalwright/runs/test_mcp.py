@@ -161,4 +161,4 @@ async def test_tools_of_servers_that_are_off_are_not_offered(workspace: Path) ->
         assert not offered if gone is None else offered and not offered & gone
         assert off not in taken(recorder).tool_listing
         (warned,) = [one.message for one in recorder.of(Warned) if "to be off" in one.message]
-        assert "'mcp__smal__add' is to be off, and no MCP server" in warned
+        assert "'mcp__smal__add' is listed in `off`, but no MCP server" in warned

@@ -13,7 +13,6 @@ import pytest
 
 from goalwright import Answer, Goal
 from goalwright.settings.paths import Paths
-from goalwright.workspace.mcp_resources import read_resource
 from goalwright_planner.events import ToolReported, Warned
 from goalwright_planner.model import Reply, ToolCall
 from goalwright_skills.errors import GoalwrightError
@@ -241,9 +240,9 @@ async def test_no_prompt_of_a_server_that_is_not_trusted_is_offered(workspace: P
 
 async def test_a_resource_is_read_by_server_and_uri(asking: Path) -> None:
     async with goalwright(asking, planned("ListResources"), approve="never") as runtime:
-        found = await read_resource(runtime.workspace.tools, "asking", "note://today")
+        found = await runtime.workspace.tools.read_resource("asking", "note://today")
         assert (found.status, found.text) == ("success", "Resource note://today:\nbuy bread")
-        lost = await read_resource(runtime.workspace.tools, "other", "note://today")
+        lost = await runtime.workspace.tools.read_resource("other", "note://today")
         assert lost.error is not None
         assert "no MCP server 'other'" in lost.error.message
 

@@ -146,7 +146,7 @@ async def test_a_workspace_program_cannot_replace_a_function(
     assert "a thousand characters" not in planned.user + planned.system
     (warning,) = result.warnings
     assert "the tool note_write of" in warning
-    assert "is not used: a function that was passed as a tool has its name" in warning
+    assert "is not used: a function passed as a tool has its name" in warning
 
 
 @pytest.mark.parametrize("off", ["orders_find", "orders"])

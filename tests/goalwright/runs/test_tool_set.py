@@ -70,7 +70,7 @@ async def test_optional_tools_run_if_the_user_wants_them_and_no_record_grants_th
     async with goalwright(workspace, again) as runtime:
         result = await runtime.resume("last")
     assert "python_run" in [tool.name for tool in again.asked[-1].tools], "it is still offered"
-    assert result.answer == "python_run is not allowed in this run any more — go on without it"
+    assert result.answer == "python_run is no longer allowed in this run: go on without it"
 
 
 async def test_a_skills_allowed_tools_narrow_its_task_and_its_scripts_run_once_trusted(workspace: Path) -> None:
@@ -227,7 +227,7 @@ async def test_the_web_is_searched_where_the_user_has_set_a_provider_and_replaye
         assert (await runtime.run("Look again")).status == "failed"
     async with goalwright(workspace, model(("WebSearch", {"query": "x"}))) as runtime:
         again = await runtime.resume("last")
-    assert again.answer == "WebSearch is not allowed in this run any more — go on without it"
+    assert again.answer == "WebSearch is no longer allowed in this run: go on without it"
     off = model(("ListFiles", {"path": "."}))
     async with goalwright(workspace, off) as runtime:
         await runtime.run("Look around")

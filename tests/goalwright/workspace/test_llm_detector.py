@@ -14,8 +14,7 @@ from goalwright.runs.goal import Goal
 from goalwright.runs.stop import Stop
 from goalwright.settings.resolve import resolve
 from goalwright.settings.settings import Settings
-from goalwright.workspace.blocking_model import BlockingModel
-from goalwright.workspace.llm_detector import PICKED, SHORTLIST, LlmDetector
+from goalwright.workspace.llm_detector import PICKED, SHORTLIST, BlockingModel, LlmDetector
 from goalwright_planner.errors import BudgetSpent, Overloaded
 from goalwright_planner.events import CallFinished, SkillsSelected, Warned
 from goalwright_planner.model import Reply, Request

@@ -55,5 +55,5 @@ def test_a_drafts_own_when_to_use_counts(workspace: Path, draft: Path) -> None:
 
 
 def test_a_draft_that_cannot_be_read_is_wrong_input(workspace: Path, draft: Path) -> None:
-    with pytest.raises(InputError, match=r"--use brewing-tea=.*SKILL.md: it cannot be read \(No such file"):
+    with pytest.raises(InputError, match=r"'brewing-tea' cannot be replaced by .*SKILL.md: No such file"):
         SubstitutingRegistry(workspace, {NAME: draft}).list_skills()

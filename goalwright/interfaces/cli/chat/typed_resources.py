@@ -7,7 +7,6 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from goalwright.workspace.mcp_resources import read_resource
 from goalwright_skills import safe_files
 from goalwright_skills.errors import InputError
 
@@ -33,7 +32,7 @@ async def resource_files(text: str, goalwright: Goalwright) -> list[Path]:
 async def _file(goalwright: Goalwright, server: str, uri: str) -> Path:
     agents = goalwright.paths.agents
     folder = agents / "runs" / "resources" / hashlib.sha256(f"{server}:{uri}".encode()).hexdigest()[:16]
-    read = await read_resource(goalwright.workspace.tools, server, uri, folder)
+    read = await goalwright.workspace.tools.read_resource(server, uri, folder)
     if read.error is not None:
         raise InputError(f"@{server}:{uri} cannot be read: {read.error.message}", hint="leave it out, or try it again")
     kept = [read.data.get("artifact"), *(row.get("path") for row in read.data.get("files", ()))]

@@ -1,12 +1,12 @@
-"""The encoder's table: a vector for each entry of a vocabulary, in one memory-mapped file that is never read whole.
+"""The encoder's table: a vector for each entry of a vocabulary, in one memory-mapped file.
 
     head    length-prefixed JSON: version, name, checksum of the sections, dimensions, where each section is
-    words   all entries, as UTF-8, sorted: found by bisection
-    bounds  uint32: where each entry begins, and where the last one ends
-    scales  uint16: what each entry's row is multiplied by
+    words   all entries as UTF-8, sorted for bisection
+    bounds  uint32: the start of each entry, and the end of the last one
+    scales  uint16: the factor of each entry's row
     rows    for each entry, one byte a dimension, 128 for zero
     ordinary  for each entry: 1 for a word of general English texts, else 0
-    familiar  words of many skills beside the entries, with spaces between them
+    familiar  other words of many skills, separated by spaces
     everyday  float32: the weight of each dimension for everyday talk, and a constant
 
 A text's vector is the sum of its tokens' rows, each times its scale, at length one. `training` makes the file; numbers
@@ -32,17 +32,17 @@ if TYPE_CHECKING:
 
 VERSION = 1
 SHIPPED = Path(__file__).parents[2] / "data" / "encoder.bin"
-# More tokens than this could overflow a lane: 256 times a byte times a 16-bit scale is just below 2 ** 32.
+# More tokens could overflow a lane: 256 times a byte times a 16-bit scale is just below 2 ** 32.
 TOKEN_LIMIT = 256
 _ZERO = 128
 _LANE = 4
-# What lengths are divided by, so that they are small numbers.
+# The divisor that makes lengths small numbers.
 UNIT = 1e6
 _HEAD_LIMIT = 1 << 16
 _MOST_DIMENSIONS = 4096
-# How many spread rows are kept: those of the common words while an index is built.
+# The number of cached rows: those of common words while an index is built.
 _ROWS_KEPT = 4_096
-# How many words' weights are kept, and how common they are.
+# The number of words whose weight and commonness are cached.
 _WEIGHTS_KEPT = 20_000
 
 
@@ -73,7 +73,7 @@ class Table:
 
     @classmethod
     def open(cls, path: Path) -> Self:
-        """The table of a file; raises SetupError where there is none, or none that this version reads."""
+        """Open the table in a file; raises SetupError if it is missing, or this version cannot read it."""
         hint = "goalwright selects without it; install goalwright again to have it back"
         if sys.byteorder != "little":
             raise SetupError("the encoder's table is for little-endian machines", hint="goalwright selects without it")
@@ -88,41 +88,41 @@ class Table:
     @classmethod
     @cache
     def shipped(cls) -> Self:
-        """The table that is installed with goalwright, opened once in a process; raises SetupError as `open` does."""
+        """Open the table that ships with goalwright, once in a process; raises SetupError as `open` does."""
         return cls.open(SHIPPED)
 
     def __len__(self) -> int:
         return self._count
 
     def vector(self, text: str, limit: int = TOKEN_LIMIT) -> list[float]:
-        """A text's vector of length one, from its first `limit` tokens; empty where it has none that is known."""
-        found = self.tokens(text, limit)
-        total = sum(self._scales[token] * self._lanes(token) for token in found)
-        bias = _ZERO * sum(self._scales[token] for token in found)
+        """Return a text's vector of length one, from its first `limit` tokens; empty without known tokens."""
+        tokens = self.tokens(text, limit)
+        total = sum(self._scales[token] * self._lanes(token) for token in tokens)
+        bias = _ZERO * sum(self._scales[token] for token in tokens)
         sums = memoryview(total.to_bytes(self.dimensions * _LANE, "little")).cast("I")
-        values = [one - bias for one in sums]
+        values = [value - bias for value in sums]
         length = math.hypot(*values)
-        return [one / length for one in values] if length else []
+        return [value / length for value in values] if length else []
 
     def tokens(self, text: str, limit: int = TOKEN_LIMIT) -> list[int]:
-        """The first `limit` tokens of a text, at most 256."""
+        """Return the first `limit` tokens of a text, at most 256."""
         return self._tokens.of(text, min(limit, TOKEN_LIMIT))
 
     def everyday(self, vector: Sequence[float]) -> float:
-        """The log odds that a text is everyday talk, by its vector; 0 without one."""
+        """Return the log odds that a text is everyday talk, by its vector; 0 for an empty one."""
         return self._everyday[-1] + sum(map(mul, self._everyday, vector)) if vector else 0.0
 
     def weight(self, word: str) -> float | None:
-        """How much a word says in general, by its vector's length: 1 for "the", 6 for "cluster"; None if unknown."""
+        """Return the weight of a word, the length of its vector: 1 for "the", 6 for "cluster"; None if unknown."""
         if word not in self._weights:
-            found = self._tokens.of_word(word)
+            tokens = self._tokens.of_word(word)
             if len(self._weights) >= _WEIGHTS_KEPT:
                 self._weights.clear()
-            self._weights[word] = math.hypot(*map(self._length, found)) if found else None
+            self._weights[word] = math.hypot(*map(self._length, tokens)) if tokens else None
         return self._weights[word]
 
     def commonness(self, word: str) -> int:
-        """How common a word is: 2 in general texts, 1 among skills or in another language, 0 if it is rare."""
+        """Return how common a word is: 2 in general texts, 1 among skills or in another language, 0 if rare."""
         if word not in self._common:
             number = self._tokens.find(word)
             if len(self._common) >= _WEIGHTS_KEPT:
@@ -135,15 +135,15 @@ class Table:
         return frozenset(bytes(self._familiar_words).decode().split())
 
     def _length(self, token: int) -> float:
-        """How long a token's vector is."""
+        """Return the length of a token's vector."""
         row = bytes(self._rows[token * self.dimensions : (token + 1) * self.dimensions])
         squares = math.hypot(*row) ** 2 - 2 * _ZERO * sum(row) + _ZERO * _ZERO * self.dimensions
         return math.sqrt(squares) * self._scales[token] / UNIT
 
     def _lanes(self, token: int) -> int:
-        """A row as one number with 32 bits a dimension, so that adding such numbers adds all dimensions at once."""
-        if (known := self._spread.get(token)) is not None:
-            return known
+        """Return a row as one integer with 32 bits per dimension, so that one addition adds all dimensions."""
+        if (cached := self._spread.get(token)) is not None:
+            return cached
         lanes = bytearray(self.dimensions * _LANE)
         lanes[::_LANE] = self._rows[token * self.dimensions : (token + 1) * self.dimensions]
         if len(self._spread) >= _ROWS_KEPT:
@@ -152,32 +152,32 @@ class Table:
         return number
 
     def _find(self, word: str) -> int | None:
-        wanted = word.encode("utf-8", "surrogatepass")
-        number = self._last(wanted)
-        return number if number is not None and self._entry(number) == wanted else None
+        key = word.encode("utf-8", "surrogatepass")
+        number = self._last(key)
+        return number if number is not None and self._entry(number) == key else None
 
     def _find_longest(self, text: str) -> tuple[str, int | None]:
-        """The longest entry that a text begins with, and its number.
+        """Return the longest entry that is a prefix of a text, and its number.
 
-        Entries are sorted, so the last one that is not after the text shares more of its beginning than those before
-        it; if it is longer, only what they share can be an entry.
+        Entries are sorted, so the last one that is not after the text shares the longest prefix with it. If that entry
+        is no prefix of the text, only the shared part can be one.
         """
-        wanted = text.encode("utf-8", "surrogatepass")
-        while wanted and (number := self._last(wanted)) is not None:
+        key = text.encode("utf-8", "surrogatepass")
+        while key and (number := self._last(key)) is not None:
             entry = self._entry(number)
-            if wanted.startswith(entry):
+            if key.startswith(entry):
                 return entry.decode("utf-8", "surrogatepass"), number
-            shared = (at for at, pair in enumerate(zip(wanted, entry, strict=False)) if pair[0] != pair[1])
-            wanted = wanted[: next(shared, len(wanted) - 1)]
+            differences = (index for index, pair in enumerate(zip(key, entry, strict=False)) if pair[0] != pair[1])
+            key = key[: next(differences, len(key) - 1)]
         return "", None
 
-    def _last(self, wanted: bytes) -> int | None:
-        """The number of the last entry that is not after this one."""
+    def _last(self, key: bytes) -> int | None:
+        """Return the number of the last entry that is not after a key."""
         low, high = 0, self._count
         data, first, bounds = self._data, self._first, self._bounds
         while low < high:
             middle = (low + high) // 2
-            if data[first + bounds[middle] : first + bounds[middle + 1]] <= wanted:
+            if data[first + bounds[middle] : first + bounds[middle + 1]] <= key:
                 low = middle + 1
             else:
                 high = middle

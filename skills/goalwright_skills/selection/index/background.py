@@ -1,10 +1,10 @@
-"""Indexing a large collection in a process of its own, of low priority, segment by segment.
+"""Indexes a large collection in a process of low priority, segment by segment.
 
     wanted.json   the skills to index, written by the caller that starts the process
-    lock          held by the process: there is one for a folder at a time, and others end at once
-    *.bin         the segments, each replaced when it is whole: a process that is killed leaves what it had finished
+    lock          held by the process: there is one per folder, and others exit at once
+    *.bin         the segments, each replaced atomically, so that a killed process leaves the finished ones
 
-The process outlives the command that started it, and ends when all is indexed.
+The process outlives the command that started it, and exits when all skills are indexed.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from goalwright_skills.selection.index.postings import Postings
 
 VERSION = 1
-# It gives up after this time, whatever is left.
+# The process gives up after this time.
 LONGEST_SECONDS = 3_600
 _LOWEST_PRIORITY = 19
 _WANTED_LIMIT = 1_000_000_000
@@ -46,9 +46,9 @@ _PROGRAM = (
 
 
 def start(folder: Path, skills: Sequence[Skill]) -> int:
-    """Index these skills in another process, and return its id; 0 if one is at work in this folder already.
+    """Index these skills in another process and return its id, or 0 if one is running for this folder already.
 
-    Raises OSError if the folder cannot be written or no process can be started.
+    Raises OSError if the folder is not writable or no process can be started.
     """
     want(folder, skills)
     with held(folder) as ours:
@@ -62,19 +62,19 @@ def start(folder: Path, skills: Sequence[Skill]) -> int:
 
 
 def want(folder: Path, skills: Sequence[Skill]) -> None:
-    """Say what `index` has to make; a process that is at work turns to it."""
+    """Write the skills to index; a running process switches to them."""
     folder.mkdir(parents=True, exist_ok=True)
     write(folder / "wanted.json", _written(skills))
 
 
 def can_start(encoder: str) -> bool:
-    """Whether this system can start such a process, and it would use this encoder."""
+    """Whether this system can start such a process, which would use this encoder."""
     table = _table()
     return hasattr(os, "posix_spawn") and encoder == (table.name if table is not None else "")
 
 
 def ended(process: int) -> bool:
-    """Whether a process that `start` began has ended; its remains are then gone."""
+    """Whether a process that `start` returned has exited; reaps it."""
     try:
         return os.waitpid(process, os.WNOHANG)[0] == process
     except ChildProcessError:
@@ -82,22 +82,22 @@ def ended(process: int) -> bool:
 
 
 def work(folder: Path) -> None:
-    """Index what is wanted in a folder, as the process that `start` begins; nothing if another one does."""
+    """Index the wanted skills of a folder, unless another process does; runs in the process that `start` creates."""
     with contextlib.suppress(OSError, AttributeError):
         os.nice(_LOWEST_PRIORITY)
     with held(folder) as ours:
         if not ours:
             return
-        for left in folder.glob(".goalwright-*"):
+        for temporary in folder.glob(".goalwright-*"):
             with contextlib.suppress(OSError):
-                left.unlink()
+                temporary.unlink()
         until = time.monotonic() + LONGEST_SECONDS
         while not index(folder, until):
             pass
 
 
 def index(folder: Path, until: float) -> bool:
-    """Make the segments that are missing or outdated; False if other skills are wanted meanwhile."""
+    """Build the missing and outdated segments; False if other skills are wanted meanwhile."""
     wanted = folder / "wanted.json"
     mark = wanted.stat().st_mtime_ns
     skills = _read(wanted)
@@ -120,7 +120,7 @@ def index(folder: Path, until: float) -> bool:
 
 
 def _segment(folder: Path, start: str, group: Sequence[Skill], old: Sequence[str], table: Table | None) -> None:
-    """Make one segment, unless it is current; texts come from the file that had them before, if they are unchanged."""
+    """Build one segment, unless it is current; unchanged texts are taken from the file that had them before."""
     from goalwright_skills.selection.index import building
 
     path = stored.segment_file(folder, start)
@@ -132,8 +132,8 @@ def _segment(folder: Path, start: str, group: Sequence[Skill], old: Sequence[str
 
 
 def _containing(folder: Path, start: str, old: Sequence[str]) -> Postings | None:
-    """The segment that had these skills before it was split."""
-    above = max((one for one in old if one <= start), default="")
+    """Return the segment that had these skills before it was split."""
+    above = max((old_start for old_start in old if old_start <= start), default="")
     return postings.open_file(stored.segment_file(folder, above))
 
 
@@ -146,7 +146,7 @@ def _table() -> Table | None:
 
 @contextlib.contextmanager
 def held(folder: Path) -> Iterator[bool]:
-    """Hold the folder's lock, if nobody else does."""
+    """Hold the folder's lock; yields whether it was free."""
     descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
     try:
         yield try_lock(descriptor)
@@ -160,17 +160,17 @@ def _written(skills: Sequence[Skill]) -> bytes:
         try:
             return msgspec.json.encode({"version": VERSION, "skills": rows})
         except UnicodeEncodeError:  # half of a surrogate pair, which `json` writes as an escape
-            plain = [(*row[:5], one.extra, row[6]) for row, one in zip(rows, skills, strict=True)]
+            plain = [(*row[:5], skill.extra, row[6]) for row, skill in zip(rows, skills, strict=True)]
             return json.dumps({"version": VERSION, "skills": plain}).encode()
 
 
 def _raw(extra: Mapping[str, object]) -> object:
-    """What else a skill says, as `json` writes it: beside text, the faster encoder differs, as for infinite numbers."""
+    """Encode other frontmatter like `json`: msgspec differs for values such as infinite numbers."""
     return extra if set(map(type, extra.values())) <= {str} else msgspec.Raw(json.dumps(extra).encode())
 
 
 def _read(path: Path) -> list[Skill]:
-    """The skills of a file; raises ValueError for one that makes no sense."""
+    """Read the skills of a file; raises ValueError if it is corrupt."""
     document = json.loads(untrusted_files.read(path, _WANTED_LIMIT))
     if document["version"] != VERSION:
         raise ValueError(document["version"])

@@ -1,6 +1,6 @@
-"""Making the index file: the terms of all skills, what each adds to which skill's score, and how skills relate.
+"""Builds the index file: the terms of all skills, their adds to the scores, and the relations between skills.
 
-After a change the new file is made from the old one's positions; only new or changed skills are read and stemmed again.
+After a change only new and changed skills are read and stemmed; the others are taken from the old file.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-# A common word adds next to nothing to most skills: it lists this fraction of the pool, and a few hundred at least.
+# A common word adds next to nothing to most skills: it lists one in this many skills, and at least a few hundred.
 LISTED, FEWEST = 5, 300
-# Times this, what a term adds to a score is less than one: among a billion skills it is below 400.
+# Scales an add to less than one: among a billion skills it is below 400.
 _FRACTION = 1 / 1024
 
 _BUNDLED: dict[tuple[str, int, str], SkillTerms] = {}
@@ -50,9 +50,9 @@ def build(
     read: Reader | None = None,
     among_others: bool = False,
 ) -> bytes:
-    """The file of these skills, with vectors by `table`, reusing what `old` has of unchanged ones.
+    """Build the index of these skills, with vectors by `table`; unchanged skills are taken from `old`.
 
-    `read` gives the text of a skill, else all of it is read. An index `among_others` is searched together with these.
+    `read` reads a skill, by default its whole text. An index `among_others` is searched together with other indexes.
     """
     with not_collected():
         known = _reusable(old, encoder_name(table)) if old is not None else {}
@@ -63,35 +63,35 @@ def build(
 
 
 def encoder_name(table: Table | None) -> str:
-    """The name of the encoder that a pool's vectors are made with; empty without one."""
+    """Return the name of the encoder of a pool's vectors; empty without one."""
     return table.name if table is not None else ""
 
 
 def _build(skills: Sequence[Skill], sources: Sequence[SkillTerms], table: Table | None, *, among_others: bool) -> bytes:
     referred: list[list[str]] = [[] for _ in skills]
-    number = {skill.name: at for at, skill in enumerate(skills)}
-    for at, each in enumerate(sources):
-        for other, subject, clause in each.referrals:
-            # "For X, see Y" is about Y only if Y is a skill; otherwise its words are the skill's own.
-            target = number.get(other, at)
-            referred[target] += clause if target == at else subject
-    texts = [(each.short + more, each.body) for each, more in zip(sources, referred, strict=True)]
+    number = {skill.name: document for document, skill in enumerate(skills)}
+    for document, source in enumerate(sources):
+        for other, subject, clause in source.referrals:
+            # "For X, see Y" is about Y only if Y is a skill; otherwise the words belong to this skill.
+            target = number.get(other, document)
+            referred[target] += clause if target == document else subject
+    texts = [(source.short + subjects, source.body) for source, subjects in zip(sources, referred, strict=True)]
     postings = sections([terms(spoken_name(skill)) for skill in skills], texts)
     docs = [
-        [skill.name, skill.file, skill.stamp, len(each.short), each.referrals, each.mentions, each.needs]
-        for skill, each in zip(skills, sources, strict=True)
+        [skill.name, skill.file, skill.stamp, len(source.short), source.referrals, source.mentions, source.needs]
+        for skill, source in zip(skills, sources, strict=True)
     ]
-    above = array("I", (NOBODY if at is None else at for at in nesting.parents(skills)))
-    links = _lists(_both_ways([[number[name] for name in each.mentions if name in number] for each in sources]))
-    needs = _lists([{number[name] for name in each.needs if name in number} for each in sources])
+    above = array("I", (NOBODY if parent is None else parent for parent in nesting.parents(skills)))
+    links = _lists(_both_ways([[number[name] for name in source.mentions if name in number] for source in sources]))
+    needs = _lists([{number[name] for name in source.needs if name in number} for source in sources])
     encoder = encoder_name(table)
     head = {"version": VERSION, "digest": digest(skills, encoder), "encoder": encoder}
-    vectors = _vectors([each.vector for each in sources], table, among_others=among_others)
+    vectors = _vectors([source.vector for source in sources], table, among_others=among_others)
     return _layout(head, docs, (*postings, bytes(above), *links, *needs, *vectors))
 
 
 def sections(names: Sequence[list[str]], texts: Sequence[tuple[list[str], list[str]]]) -> list[bytes]:
-    """The sections of terms, postings and positions of skills by their names' terms, and by those of short and body."""
+    """Return the sections of terms, postings and positions, from the terms of names and of (short, body) texts."""
     index = _Index(sorted({word for text in texts for part in text for word in part}))
     for name, (short, body) in zip(names, texts, strict=True):
         index.add(name, short, body)
@@ -99,7 +99,7 @@ def sections(names: Sequence[list[str]], texts: Sequence[tuple[list[str], list[s
 
 
 def _vectors(rows: Sequence[bytes], table: Table | None, *, among_others: bool) -> list[bytes]:
-    """The sections of vectors, in their order."""
+    """Return the sections of vectors in order."""
     dimensions = table.dimensions if table is not None else 0
     if among_others:
         return [b"".join(rows), b"", leading.lanes_of(rows, dimensions), leading.sums(rows, dimensions)]
@@ -107,42 +107,41 @@ def _vectors(rows: Sequence[bytes], table: Table | None, *, among_others: bool) 
 
 
 def _terms(skill: Skill, table: Table | None) -> SkillTerms:
-    """A skill's terms; the bundled skills are the same in every workspace, so a process reads each of them once."""
+    """Return a skill's terms; bundled skills are read once per process."""
     if skill.source != "bundled" or skill.stamp == RACY:
         return skill_terms(skill, table)
     key = skill.file, skill.stamp, encoder_name(table)
-    found = _BUNDLED.get(key)
-    if found is None:
-        found = _BUNDLED[key] = skill_terms(skill, table)
-    return found
+    cached = _BUNDLED.get(key)
+    if cached is None:
+        cached = _BUNDLED[key] = skill_terms(skill, table)
+    return cached
 
 
-def _both_ways(named: Sequence[Sequence[int]]) -> list[set[int]]:
-    """The skills that each one names or is named by."""
-    both = [set(others) for others in named]
-    for at, others in enumerate(named):
+def _both_ways(mentioned: Sequence[Sequence[int]]) -> list[set[int]]:
+    """Return for each skill the skills that it mentions or is mentioned by."""
+    both = [set(others) for others in mentioned]
+    for document, others in enumerate(mentioned):
         for other in others:
-            both[other].add(at)
+            both[other].add(document)
     return both
 
 
 def _lists(related: Sequence[set[int]]) -> tuple[bytes, bytes]:
-    """The related skills of all, one after the other, and where those of each begin; none is its own."""
-    own = [sorted(others - {at}) for at, others in enumerate(related)]
-    flat = array("I", (other for others in own for other in others))
-    return bytes(flat), bytes(array("I", accumulate(map(len, own), initial=0)))
+    """Return the related skills of all skills in one array, and the start of each skill's part."""
+    lists = [sorted(others - {document}) for document, others in enumerate(related)]
+    flat = array("I", (other for others in lists for other in others))
+    return bytes(flat), bytes(array("I", accumulate(map(len, lists), initial=0)))
 
 
 class _Index:
-    """The terms of all skills under construction.
+    """Collects the terms of all skills.
 
-    A row for each skill and each of its terms has the term's number, the skill's, and how often the skill's short and
-    whole texts have it.
+    Each row has the numbers of a term and of a skill, and the term's frequency in the skill's short and whole texts.
     """
 
     def __init__(self, vocabulary: list[str]) -> None:
         self.vocabulary = vocabulary
-        self.number = {word: at for at, word in enumerate(vocabulary)}
+        self.number = {word: index for index, word in enumerate(vocabulary)}
         self.terms, self.skills, self.short, self.whole = array("I"), array("I"), array("I"), array("I")
         self.sorted, self.positions, self.spans = array("I"), array("I"), array("I")
         self.named: Counter[str] = Counter()
@@ -166,12 +165,12 @@ class _Index:
         self.count += 1
 
     def parts(self) -> list[bytes]:
-        """The sections of terms, postings and positions, in their order."""
+        """Return the sections of terms, postings and positions in order."""
         encoded = [word.encode("utf-8", "surrogatepass") for word in self.vocabulary]
         bounds = array("I", accumulate(map(len, encoded), initial=0))
-        every = range(len(encoded))
-        having = array("I", map(Counter(self.terms).__getitem__, every))
-        brief = array("I", map(Counter(compress(self.terms, self.short)).__getitem__, every))
+        numbers = range(len(encoded))
+        having = array("I", map(Counter(self.terms).__getitem__, numbers))
+        brief = array("I", map(Counter(compress(self.terms, self.short)).__getitem__, numbers))
         named = array("I", map(self.named.__getitem__, self.vocabulary))
         starts, skills, adds = self._listed(brief, having)
         counts = array("I", chain.from_iterable(zip_longest(starts, brief, having, named, fillvalue=0)))
@@ -180,57 +179,58 @@ class _Index:
         return [*vocabulary, bytes(counts), bytes(skills), bytes(adds), *places]
 
     def _listed(self, brief: Sequence[int], having: Sequence[int]) -> tuple[Iterable[int], array[int], array[float]]:
-        """Where each term's skills begin, those it adds most to, and what it adds: BM25 in short and whole text."""
-        rule, most = weights.Rule.of(self.spans, self.count), max(FEWEST, self.count // LISTED)
-        rarities = list(map(cache(rule.rarity), brief, having))  # most words are in one skill or in two
+        """Return the start of each term's list, the skills that it adds most to, and the adds."""
+        rule, longest = weights.Rule.of(self.spans, self.count), max(FEWEST, self.count // LISTED)
+        rarities = list(map(cache(rule.rarity), brief, having))  # most words are in one or two skills
         adds = rule.adds(self.skills, self.short, self.whole, map(rarities.__getitem__, self.terms))
-        # By term, then what is added most. One key for both is sorted faster: the rows of a skill are in its order.
+        # Sort by term, then by the largest add. One key for both is faster, since the rows of a skill are sorted by it.
         keys = [term - add * _FRACTION for term, add in zip(self.terms, adds, strict=True)]
         rows = sorted(range(len(keys)), key=keys.__getitem__)
         starts = accumulate(having, initial=0)
-        if self.count > most:
-            rows = [row for start, end in pairwise(starts) for row in rows[start : min(end, start + most)]]
-            starts = accumulate((min(most, each) for each in having), initial=0)
+        if self.count > longest:
+            rows = [row for start, end in pairwise(starts) for row in rows[start : min(end, start + longest)]]
+            starts = accumulate((min(longest, count) for count in having), initial=0)
         return starts, array("I", map(self.skills.__getitem__, rows)), array("f", map(adds.__getitem__, rows))
 
 
 def _layout(head: Mapping[str, Any], docs: list[list[Any]], more: Sequence[bytes]) -> bytes:
-    """Head and sections, each on an eight-byte boundary; the head is padded to a fixed length."""
+    """Join head and sections, each on an eight-byte boundary; the head is padded to a fixed length."""
     parts = dict(zip(SECTIONS, (json.dumps(docs).encode(), *more), strict=True))
     room = 2_048
-    at, sections, padded_parts = 8 + room, {}, []
+    start, sections, padded_parts = 8 + room, {}, []
     for name, part in parts.items():
-        sections[name] = (at, at + len(part))
+        sections[name] = (start, start + len(part))
         padded = part + b"\0" * (-len(part) % 8)
         padded_parts.append(padded)
-        at += len(padded)
+        start += len(padded)
     text = json.dumps({**head, "sections": sections}).encode().ljust(room)
     return b"".join((room.to_bytes(8, "little"), text, *padded_parts))
 
 
 def _reusable(old: Postings, encoder: str) -> dict[tuple[str, str, int], SkillTerms]:
-    """What the old file has, by path, name and stamp; stops at the first entry that makes no sense."""
-    found: dict[tuple[str, str, int], SkillTerms] = {}
+    """Return the skills of the old file, by path, name and stamp, up to the first corrupt entry."""
+    reusable: dict[tuple[str, str, int], SkillTerms] = {}
     if old.encoder != encoder:
-        return found
+        return reusable
     with contextlib.suppress(ValueError, TypeError, IndexError, KeyError):
         words = old.vocabulary()
-        for at, (name, path, stamp, own, referrals, mentions, needs) in enumerate(old.docs()):
+        for document, (name, path, stamp, own, referrals, mentions, needs) in enumerate(old.docs()):
             if stamp in (NONE, RACY):
                 continue
-            short = old.short_length(at)
-            text = [words[token] for token in old.tokens(at)]
-            known = [
+            short = old.short_length(document)
+            text = [words[token] for token in old.tokens(document)]
+            own_referrals = [
                 (str(other), list(map(str, subject)), list(map(str, clause))) for other, subject, clause in referrals
             ]
             names = list(map(str, mentions)), list(map(str, needs))
-            found[path, name, stamp] = SkillTerms(text[:own], text[short:], known, *names, old.vector(at))
-    return found
+            vector = old.vector(document)
+            reusable[path, name, stamp] = SkillTerms(text[:own], text[short:], own_referrals, *names, vector)
+    return reusable
 
 
 @contextlib.contextmanager
 def not_collected() -> Iterator[None]:
-    """Collect no garbage meanwhile."""
+    """Disable garbage collection, which takes most of the time where many small objects are made."""
     collecting = gc.isenabled()
     gc.disable()
     try:

@@ -1,8 +1,8 @@
-"""Vectors of many skills, compared in two steps: all by the leading dimensions, then the best again by all dimensions.
+"""Vectors of many skills, compared in two steps: all by the leading dimensions, then the best by all dimensions.
 
-Leading dimensions carry most of the meaning. A skill has 16 bits in each: enough for its product with a goal's vector,
-since neither is longer than one. The goal's has few different weights: columns of the same one are added up before they
-are multiplied, which takes three times as long. This takes a few milliseconds for tens of thousands of skills.
+The leading dimensions carry most of the meaning. A lane has 16 bits: enough for the product of a skill's vector and a
+goal's, since neither is longer than one. The goal's vector has few different weights: columns of equal weight are added
+before they are multiplied. Tens of thousands of skills take a few milliseconds.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from goalwright_skills.selection.index.numbering import DEAD
-from goalwright_skills.selection.index.vectors import Exact, Lanes, Weights, columns, deviation, weighed
+from goalwright_skills.selection.index.vectors import Exact, Lanes, Weights, columns, deviation, weighted_sum
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -25,38 +25,38 @@ if TYPE_CHECKING:
     from goalwright_skills.selection.index.numbering import Numbering
 
 LEADING = 48
-# The length of a goal's vector as whole numbers, and what each is a multiple of. Rounding adds half a multiple in each
-# dimension at most, so 120 in all: times the length of a row, 254 and a little, that is below 2 ** 15.
+# The length of a goal's vector as integers, and the multiple that they are rounded to. Rounding adds at most half a
+# multiple per dimension, 120 in all: times the length of a row, about 254, that is below 2 ** 15.
 _LENGTH, _MULTIPLE, _MIDDLE = 88, 8, 1 << 15
-# How many skills are compared again for each one that is wanted.
+# The number of skills compared in the second step for each one that is needed.
 AGAIN = 10
-# How many skills, evenly taken from all, tell how widely cosines are spread.
+# The number of evenly sampled skills for the standard deviation of the cosines.
 SAMPLE = 512
 _ZERO = 128
 _LANE = 2
-# How many products tell where the largest begin, and by how much that is lowered if they are too few.
+# The number of products sampled for the bound of the largest ones, and the step by which the bound is lowered.
 _SAMPLED, _STEP = 1_000, 4
 
 
 def lanes_of(rows: Sequence[bytes], dimensions: int) -> bytes:
-    """The leading columns of these rows, one after the other, 16 bits for each skill."""
+    """Return the leading columns of these rows, one after the other, with 16 bits per skill."""
     size = _LANE * len(rows)
     packed = b"".join(rows)
-    found = bytearray(size * min(LEADING, dimensions))
-    for at in range(min(LEADING, dimensions)):
-        found[at * size : (at + 1) * size : _LANE] = packed[at::dimensions]
-    return bytes(found)
+    lanes = bytearray(size * min(LEADING, dimensions))
+    for dimension in range(min(LEADING, dimensions)):
+        lanes[dimension * size : (dimension + 1) * size : _LANE] = packed[dimension::dimensions]
+    return bytes(lanes)
 
 
 def sums(rows: Sequence[bytes], dimensions: int) -> bytes:
-    """By dimension the sum of all rows, for the mean of all cosines."""
+    """Return the sum of all rows by dimension, for the mean of all cosines."""
     packed = b"".join(rows)
-    return bytes(array("I", (sum(packed[at::dimensions]) for at in range(dimensions))))
+    return bytes(array("I", (sum(packed[dimension::dimensions]) for dimension in range(dimensions))))
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The vectors of one index: a row for each skill, the leading columns, and sums by dimension."""
+    """The vectors of one index: one row per skill, the leading columns, and the sums by dimension."""
 
     rows: memoryview
     count: int
@@ -65,7 +65,7 @@ class Rows:
 
     @property
     def dimensions(self) -> int:
-        """How many there are."""
+        """The number of dimensions."""
         return len(self.sums)
 
 
@@ -74,7 +74,7 @@ class LeadingVectors:
 
     def __init__(self, parts: Sequence[Rows], numbering: Numbering) -> None:
         self._parts, self._numbering = parts, numbering
-        self._firsts = list(accumulate((one.count for one in parts), initial=0))
+        self._firsts = list(accumulate((part.count for part in parts), initial=0))
         self.dimensions = parts[0].dimensions if parts else 0
 
     def __bool__(self) -> bool:
@@ -82,48 +82,50 @@ class LeadingVectors:
 
     @cached_property
     def _columns(self) -> list[int]:
-        """The leading columns of all indexes as numbers, and at last ones in every lane."""
-        count = self._firsts[-1]
-        found = []
-        for at in range(min(LEADING, self.dimensions)):
-            lanes = (one.leading[at * _LANE * one.count : (at + 1) * _LANE * one.count] for one in self._parts)
-            found.append(int.from_bytes(b"".join(lanes), "little"))
-        return [*found, int.from_bytes(b"\1\0" * count, "little")]
+        """The leading columns of all indexes as integers, followed by a column of ones."""
+        columns = []
+        for dimension in range(min(LEADING, self.dimensions)):
+            lanes = (
+                part.leading[dimension * _LANE * part.count : (dimension + 1) * _LANE * part.count]
+                for part in self._parts
+            )
+            columns.append(int.from_bytes(b"".join(lanes), "little"))
+        return [*columns, int.from_bytes(b"\1\0" * self._firsts[-1], "little")]
 
     @cached_property
     def _mean(self) -> list[float]:
-        count = sum(one.count for one in self._parts)
-        return [sum(column) / count for column in zip(*(one.sums for one in self._parts), strict=True)]
+        count = self._firsts[-1]
+        return [sum(column) / count for column in zip(*(part.sums for part in self._parts), strict=True)]
 
     def cosines(self, vector: Sequence[float], most: int) -> NearCosines | None:
-        """The cosines of the nearest skills with a vector of length one, `most` of which are wanted."""
+        """Return the cosines of the nearest skills with a vector of length one; `most` of them will be needed."""
         if not self or len(vector) != self.dimensions:
             return None
         near, rows = self._rows(self._best(vector[:LEADING], most * AGAIN))
         weights = Weights(vector)
         lanes = Lanes(memoryview(columns(rows, self.dimensions)), len(rows))
         products = lanes.products(weights.whole, weights.lift) if rows else []
-        found = dict(zip(near, products, strict=True))
+        cosines = dict(zip(near, products, strict=True))
         spread = deviation(self._sample.products(weights.whole, weights.lift)) / weights.unit
         exact = Exact(vector)
-        return NearCosines(found, weights, exact(self._mean), spread, lambda at: exact(self._row(at)))
+        return NearCosines(cosines, weights, exact(self._mean), spread, lambda document: exact(self._row(document)))
 
     @cached_property
     def _sample(self) -> Lanes:
-        """The columns of skills taken evenly from all."""
-        every = max(1, self._firsts[-1] // SAMPLE)
-        _, rows = self._rows(range(0, self._firsts[-1], every))
+        """The columns of evenly sampled skills."""
+        step = max(1, self._firsts[-1] // SAMPLE)
+        _, rows = self._rows(range(0, self._firsts[-1], step))
         return Lanes(memoryview(columns(rows, self.dimensions)), len(rows))
 
     def _best(self, leading: Sequence[float], most: int) -> list[int]:
-        """The places, in all indexes together, of the `most` skills that are best by the leading dimensions."""
+        """Return the places, in all indexes together, of the best skills by the leading dimensions."""
         scale = _LENGTH / _MULTIPLE / (math.hypot(*leading) or 1.0)
         weights = [_MULTIPLE * round(value * scale) for value in leading]
         weights.append(_MIDDLE - _ZERO * sum(weights))
-        return _largest(weighed(self._columns, weights).to_bytes(_LANE * self._firsts[-1], "little"), most)
+        return _largest(weighted_sum(self._columns, weights).to_bytes(_LANE * self._firsts[-1], "little"), most)
 
     def _rows(self, places: Sequence[int]) -> tuple[list[int], list[memoryview]]:
-        """The numbers in the pool of the skills at these places, and their rows."""
+        """Return the numbers in the pool of the skills at these places, and their rows."""
         size = self.dimensions
         documents: list[int] = []
         rows: list[memoryview] = []
@@ -140,9 +142,9 @@ class LeadingVectors:
 
 
 def _largest(products: bytes, most: int) -> list[int]:
-    """The places of the largest of 16-bit numbers, `most` or a few more that are equal, without sorting them all.
+    """Return the places of the `most` largest 16-bit numbers, and of any equal ones, without sorting them all.
 
-    A sample tells from which upper byte on there may be that many; only these are looked at.
+    A sample gives the least upper byte of that many numbers; only those are compared.
     """
     upper, numbers = products[1::_LANE], memoryview(products).cast("H")
     sample = sorted(upper[:: max(1, len(upper) // _SAMPLED)])
@@ -155,7 +157,7 @@ def _largest(products: bytes, most: int) -> list[int]:
 
 
 def from_value(values: bytes | bytearray, least: int) -> list[int]:
-    """The places of the bytes that are `least` or more."""
+    """Return the places of the bytes that are at least `least`."""
     find = values.translate(bytes(least) + b"\1" * (256 - least)).find
     places, place = [], find(1)
     while place >= 0:
@@ -166,19 +168,19 @@ def from_value(values: bytes | bytearray, least: int) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class NearCosines:
-    """The cosines of the skills near a text, as whole numbers; those of others are computed when asked for."""
+    """The cosines of the skills near a text, as integers; the others are computed on access."""
 
-    found: Mapping[int, int]
+    products: Mapping[int, int]
     weights: Weights
     mean: float
     deviation: float
     other: Callable[[int], float]
 
-    def __getitem__(self, at: int) -> float:
-        if at in self.found:
-            return (self.found[at] - self.weights.zero) / self.weights.unit
-        return self.other(at)
+    def __getitem__(self, document: int) -> float:
+        if document in self.products:
+            return (self.products[document] - self.weights.zero) / self.weights.unit
+        return self.other(document)
 
     def nearest(self, count: int) -> list[int]:
-        """The numbers of the nearest skills, nearest first."""
-        return nlargest(count, self.found, key=self.found.__getitem__)
+        """Return the numbers of the nearest skills, nearest first."""
+        return nlargest(count, self.products, key=self.products.__getitem__)

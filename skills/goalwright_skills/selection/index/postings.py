@@ -1,15 +1,15 @@
-"""The words of all skills as one memory-mapped file: which skill has which term, how much it counts and where it is.
+"""The words of all skills as one memory-mapped file: the terms of each skill, their weights and positions.
 
-    head       length-prefixed JSON: version, pool digest, where each section is
-    docs       JSON: each skill's name, path and stamp, what it says about others, and which it names
+    head       length-prefixed JSON: version, digest of the pool, position of each section
+    docs       JSON: each skill's name, path and stamp, its referrals and the skills that it mentions
     terms      all terms, sorted, with their offsets and a hash table, see `term_table`
-    postings   by term: where its skills begin, how many have it in their short and whole texts, and in their names (all
-               four in one place); the skills it adds most to, most first, and what it adds to each one's score
+    postings   by term: the start of its skills, the number of skills that have it in their short texts, whole texts and
+               names; the skills that it adds most to, most first, and what it adds to their scores
     positions  by skill: its term numbers, sorted, and the position of each in its text, the short text first
-    relations  by skill: the one whose folder contains it, those it names or is named by, those it is used with
-    vectors    by skill: its vector, a byte a dimension; and the same by dimension, see `vectors` and `leading`
+    relations  by skill: its parent folder's skill, the skills that it mentions or is mentioned by, and that it requires
+    vectors    by skill: its vector, one byte per dimension; and the same by dimension, see `vectors` and `leading`
 
-Only numbers and text are read from it, so a hostile file can give wrong ranks but cannot run code. `building` makes it.
+Only numbers and text are read from it, so a hostile file can give wrong ranks but cannot run code. `building` writes it.
 """
 
 from __future__ import annotations
@@ -41,20 +41,20 @@ SECTIONS = (
     "parents", "links", "linked", "needs", "needed", "vectors", "columns", "leading", "sums",
 )  # fmt: skip
 NOBODY = 0xFFFFFFFF
-# How many numbers each term has in `counts`.
+# The numbers per term in `counts`.
 _COUNTS = 4
-# How many looked-up terms are cached.
+# The number of cached term lookups.
 _LOOKUP_LIMIT = 50_000
 
 
 def digest(skills: Sequence[Skill], encoder: str) -> str:
-    """A hash that identifies a pool of skills and the encoder of their vectors."""
+    """Return a hash of a pool of skills and the encoder of their vectors."""
     stamps = "\0".join(f"{skill.name}\0{skill.file}\0{skill.stamp}" for skill in skills)
     return hashlib.sha256(f"{encoder}\0{stamps}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def cacheable(skills: Sequence[Skill]) -> bool:
-    """Whether every skill has a stamp that would reveal a change."""
+    """Whether every skill has a file stamp that reveals changes."""
     return all(skill.stamp not in (NONE, RACY) for skill in skills)
 
 
@@ -74,7 +74,7 @@ class Postings:
         self._bounds = self._parts["bounds"].cast("I")
         self.table = TermTable(self._text, self._bounds, self._parts["slots"].cast("I"))
         counts = self._parts["counts"].cast("I")
-        self._starts, self.brief, self.having, self.named = (counts[at::_COUNTS] for at in range(_COUNTS))
+        self._starts, self.brief, self.having, self.named = (counts[column::_COUNTS] for column in range(_COUNTS))
         self.ids = self._parts["ids"].cast("I")
         self.adds = self._parts["adds"].cast("f")
         self._sorted = self._parts["sorted"].cast("I")
@@ -93,7 +93,7 @@ class Postings:
         self._known: dict[str, int | None] = {}
 
     def term(self, text: str) -> int | None:
-        """The number of a term; cached, because it is looked up for the goal and again for each skill found."""
+        """Return the number of a term; cached, since it is looked up for the goal and for each candidate."""
         if text not in self._known:
             if len(self._known) >= _LOOKUP_LIMIT:
                 self._known.clear()
@@ -102,60 +102,60 @@ class Postings:
 
     @property
     def rows(self) -> Rows:
-        """The vectors, to be compared together with those of other indexes."""
+        """The vectors, to compare together with those of other indexes."""
         leading, sums = self._parts["leading"], self._parts["sums"].cast("I").tolist()
         if len(sums) != self.vectors.dimensions or len(leading) != 2 * self.count * min(len(sums), LEADING):
             raise ValueError("vectors of another pool")
         return Rows(self._parts["vectors"], self.count, leading, sums)
 
     def listed(self, term: int) -> tuple[int, int]:
-        """Where in `ids` and `adds` the skills are that a term adds most to, and what it adds to each."""
+        """Return the range of a term in `ids` and `adds`."""
         return self._starts[term], self._starts[term + 1]
 
     def likely(self, shares: Mapping[int, float], limit: int) -> list[int]:
-        """The skills that terms add most to, as far as they are listed; each term counts by its share."""
+        """Return the listed skills with the highest scores for these terms, weighted by their shares."""
         spans = [(*self.listed(term), 1.0, share) for term, share in shares.items()]
         return highest(added(self, spans, limit), limit)
 
     def places(self, document: int, terms: Sequence[int]) -> dict[int, list[int]]:
-        """The positions in a skill's text of those terms that it has; the terms are in the order of their numbers."""
+        """Return the positions of terms in a skill's text; the terms must be sorted."""
         first, _, end = self.spans[document]
-        numbers, found = self._sorted, {}
+        numbers, positions = self._sorted, {}
         for term in terms:
             first = bisect_left(numbers, term, first, end)
             if first == end:
                 break
             if numbers[first] == term:
                 last = bisect_right(numbers, term, first, end)
-                found[term] = self._positions[first:last].tolist()
+                positions[term] = self._positions[first:last].tolist()
                 first = last
-        return found
+        return positions
 
     def short_length(self, document: int) -> int:
-        """The number of terms in a skill's short text."""
+        """Return the number of terms in a skill's short text."""
         start, short, _ = self.spans[document]
         return short - start
 
     def parent(self, document: int) -> int | None:
-        """The skill whose folder contains a skill."""
-        found = self._parents[document]
-        return found if found != NOBODY else None
+        """Return the skill whose folder contains a skill."""
+        parent = self._parents[document]
+        return parent if parent != NOBODY else None
 
     def partners(self, document: int) -> list[int]:
-        """The skills that a skill names or is named by."""
+        """Return the skills that a skill mentions or is mentioned by."""
         return self._links[self._linked[document] : self._linked[document + 1]].tolist()
 
     def needs(self, document: int) -> list[int]:
-        """The skills that a skill says it is used with."""
+        """Return the skills that a skill requires."""
         return self._needs[self._needed[document] : self._needed[document + 1]].tolist()
 
     def vector(self, document: int) -> bytes:
-        """A skill's vector; empty without an encoder."""
+        """Return a skill's vector; empty without an encoder."""
         size = self.vectors.dimensions
         return bytes(self._parts["vectors"][document * size : (document + 1) * size])
 
     def tokens(self, document: int) -> list[int]:
-        """A skill's terms in order."""
+        """Return a skill's terms in order."""
         start, _, end = self.spans[document]
         text = [0] * (end - start)
         sorted_terms, positions = self._sorted[start:end].tolist(), self._positions[start:end].tolist()
@@ -164,19 +164,19 @@ class Postings:
         return text
 
     def docs(self) -> list[list[Any]]:
-        """Each skill's name, path, stamp and own short length, its referrals, mentions and needs."""
-        found: list[list[Any]] = json.loads(bytes(self._parts["docs"]))
-        return found
+        """Return each skill's name, path, stamp, own short length, referrals, mentions and needs."""
+        rows: list[list[Any]] = json.loads(bytes(self._parts["docs"]))
+        return rows
 
     def vocabulary(self) -> list[str]:
-        """All terms in the order of their numbers."""
+        """Return all terms in the order of their numbers."""
         text = bytes(self._text)
         bounds = self._bounds.tolist()
         return [text[a:b].decode("utf-8", "surrogatepass") for a, b in pairwise(bounds)]
 
 
 def open_file(path: Path) -> Postings | None:
-    """The file mapped into memory, or None if it is missing or not usable."""
+    """Map the file into memory; None if it is missing or corrupt."""
     try:
         with path.open("rb") as file:
             return Postings(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
@@ -194,6 +194,6 @@ def open_file(path: Path) -> Postings | None:
 
 
 def save(path: Path, data: bytes) -> None:
-    """Save the file; a cache that cannot be written is skipped."""
+    """Write the file, ignoring a cache that is not writable."""
     with contextlib.suppress(OSError):
         write(path, data)

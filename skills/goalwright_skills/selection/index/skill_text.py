@@ -1,4 +1,9 @@
-"""What of a skill is compared with a goal: its terms, and the other skills that it names."""
+"""The text of a skill that is compared with a goal: its terms, and the other skills that it names.
+
+requires: [pdf]                  in the frontmatter, also `depends_on`
+Use with `copy-editing`.         in the description
+see the **pricing** skill        anywhere: in backticks, bold, a link, or beside the word "skill"
+"""
 
 from __future__ import annotations
 
@@ -25,10 +30,9 @@ BODY_LIMIT = 200_000
 
 @dataclass(frozen=True, slots=True)
 class SkillTerms:
-    """A skill's own terms, its referrals (another skill's name, what that is for, the whole clause), and other names.
+    """A skill's own terms, its referrals (name, subject and clause) and its vector.
 
-    `mentions` are words that may name other skills, `needs` those of them that the skill says it is used with.
-    `vector` is for its meaning, see `vectors`.
+    `mentions` are words that may name other skills, `needs` the names of skills that it says it is used with.
     """
 
     short: list[str]
@@ -40,7 +44,7 @@ class SkillTerms:
 
 
 def skill_terms(skill: Skill, table: Table | None = None) -> SkillTerms:
-    """A skill's text as terms, and as a vector by `table`; an unreadable body is treated as empty."""
+    """Read a skill's text as terms, and as a vector by `table`; an unreadable body counts as empty."""
     body = ""
     if skill.kind == "context":
         with contextlib.suppress(OSError):
@@ -49,7 +53,7 @@ def skill_terms(skill: Skill, table: Table | None = None) -> SkillTerms:
 
 
 def described(skill: Skill, table: Table | None = None) -> SkillTerms:
-    """The same by name and description alone: no file is read."""
+    """Return the terms of a skill's name and description, without reading a file."""
     return _terms(skill, "", table)
 
 
@@ -57,8 +61,10 @@ def _terms(skill: Skill, body: str, table: Table | None) -> SkillTerms:
     clauses = cut(skill.description)
     when = cut(when_to_use(skill))
     name = terms(spoken_name(skill))
-    found = (*clauses.referrals, *when.referrals)
-    referrals = [(each.other, terms(each.subject), terms(each.clause)) for each in found]
+    referrals = [
+        (referral.other, terms(referral.subject), terms(referral.clause))
+        for referral in (*clauses.referrals, *when.referrals)
+    ]
     mentions = mentioned(f"{skill.description}\n{body}", skill.extra)
     needs = required(f"{skill.description}\n{when_to_use(skill)}", skill.extra)
     short = name * 3 + terms(clauses.own) + terms(when.own)
@@ -67,7 +73,7 @@ def _terms(skill: Skill, body: str, table: Table | None) -> SkillTerms:
 
 
 _SLUG = r"[a-z0-9]+(?:-[a-z0-9]+)*"
-# Each form begins with a letter or sign that is rare in text, which makes one pass for each faster than one for all.
+# Each pattern starts with a rare character, so that one pass for each is faster than one for all.
 _MARKED = re.compile(rf"[`\"]/?\$?({_SLUG})[`\"]|\*\*`?/?({_SLUG})`?\*\*|\[`?({_SLUG})`?\](?=\()")
 _BESIDE_SKILL = re.compile(rf"skills?(?:/|:?\s+)({_SLUG})(?![\w-])")
 _BEFORE_SKILL = re.compile(rf"(?<![\w/.-])({_SLUG})$")
@@ -88,19 +94,19 @@ MENTIONS = 100
 
 
 def required(description: str, extra: Mapping[str, Any]) -> list[str]:
-    """The words that may be names of skills which a skill says it is used with, each once."""
-    found = [*_declared(extra, _NEEDS), *(match[1].lower() for match in _WITH.finditer(description))]
-    return list(dict.fromkeys(found))[:MENTIONS]
+    """Return the possible names of the skills that a skill says it is used with."""
+    names = [*_declared(extra, _NEEDS), *(match[1].lower() for match in _WITH.finditer(description))]
+    return list(dict.fromkeys(names))[:MENTIONS]
 
 
 def mentioned(text: str, extra: Mapping[str, Any]) -> list[str]:
-    """The words of a skill's frontmatter and text that may be other skills' names, each once, declared ones first."""
-    found = dict.fromkeys(_declared(extra, _NEEDS | _RELATED))
+    """Return the possible names of other skills in a skill's frontmatter and text, declared ones first."""
+    names = dict.fromkeys(_declared(extra, _NEEDS | _RELATED))
     for name in _mentions(text):
-        if len(found) >= MENTIONS:
+        if len(names) >= MENTIONS:
             break
-        found[name] = None
-    return list(found)
+        names[name] = None
+    return list(names)
 
 
 def _mentions(text: str) -> Iterator[str]:

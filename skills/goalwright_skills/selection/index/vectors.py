@@ -1,7 +1,7 @@
-"""The skills' vectors, and the cosines of them with a goal's vector, without a library for numbers.
+"""The skills' vectors and their cosines with a goal's vector, without a numeric library.
 
-A skill's vector is the mean of two: of its name and description, and of these with the beginning of its body. One
-column, a dimension of every skill, is one long integer with 24 bits a skill, so a multiplication and an addition do a
+A skill's vector is the mean of two: of its name and description, and of these with the start of its body. A column, one
+dimension of all skills, is one long integer with 24 bits per skill, so one multiplication and one addition process a
 dimension of the whole pool. See `leading` for large pools.
 """
 
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
 
 BODY_LIMIT = 1_500
 _ZERO, _SCALE, _PEAK = 128, 254, 127
-# The bytes of a lane, and the most that whole weights may come to together: times a byte, they fill a lane.
+# The bytes of a lane, and the largest sum of integer weights: times a byte, it fills a lane.
 _LANE = 3
 _MOST_WEIGHT = ((1 << 8 * _LANE) - 1) // 255
-# The lanes of a pool that show where the nearest begin are this far apart.
+# The distance between the sampled lanes that give a bound for the nearest skills.
 _APART = 8
 _CODE = re.compile(r"```.*?(?:```|\Z)|https?://\S+", re.DOTALL)
 _MARKS = re.compile(r"[\s#*`>|=-]+")
 
 
 def encoded(skill: Skill, body: str, table: Table) -> bytes:
-    """A skill's vector as a byte for each dimension, 128 for zero."""
+    """Return a skill's vector as one byte per dimension, with 128 for zero."""
     name = spoken_name(skill)
     brief = table.vector(f"{name}. {cut(skill.description).own} {when_to_use(skill)}")
     whole = table.vector(f"{name}. {skill.description} {beginning(body)}")
@@ -44,42 +44,42 @@ def encoded(skill: Skill, body: str, table: Table) -> bytes:
 
 
 def decoded(row: bytes) -> list[float]:
-    """The vector of a row, at length one."""
+    """Return the vector of a row, with length one."""
     values = [value - _ZERO for value in row]
     length = math.hypot(*values)
     return [value / length for value in values] if length else []
 
 
 def beginning(body: str) -> str:
-    """The first words of a body, without code, addresses and marks."""
+    """Return the first words of a body, without code, URLs and Markdown."""
     return _MARKS.sub(" ", _CODE.sub(" ", body[: 8 * BODY_LIMIT])).strip()[:BODY_LIMIT]
 
 
 def columns(rows: Sequence[bytes | memoryview], dimensions: int) -> bytes:
-    """The columns of these rows, one after the other, 24 bits for each skill."""
+    """Return the columns of these rows, one after the other, with 24 bits per skill."""
     size = _LANE * len(rows)
     packed = b"".join(rows)
-    found = bytearray(size * dimensions)
-    for at in range(dimensions):
-        found[at * size : (at + 1) * size : _LANE] = packed[at::dimensions]
-    return bytes(found)
+    lanes = bytearray(size * dimensions)
+    for dimension in range(dimensions):
+        lanes[dimension * size : (dimension + 1) * size : _LANE] = packed[dimension::dimensions]
+    return bytes(lanes)
 
 
-def weighed(numbers: Sequence[int], weights: Sequence[int]) -> int:
-    """The sum of columns times their weights; those of the same weight are multiplied together."""
-    alike: dict[int, int] = {}
+def weighted_sum(numbers: Sequence[int], weights: Sequence[int]) -> int:
+    """Return the sum of columns times their weights; columns of equal weight are added before they are multiplied."""
+    by_weight: dict[int, int] = {}
     for column, weight in zip(numbers, weights, strict=True):
-        if weight in alike:
-            alike[weight] += column
-        elif -weight in alike:
-            alike[-weight] -= column
+        if weight in by_weight:
+            by_weight[weight] += column
+        elif -weight in by_weight:
+            by_weight[-weight] -= column
         elif weight:
-            alike[weight] = column
-    return sum(map(mul, alike.keys(), alike.values()))
+            by_weight[weight] = column
+    return sum(map(mul, by_weight.keys(), by_weight.values()))
 
 
 class Lanes:
-    """The columns of some skills, as numbers that are made at the first use."""
+    """The columns of some skills as integers, converted on first use."""
 
     def __init__(self, data: memoryview, count: int) -> None:
         self._data, self.count = data, count
@@ -87,13 +87,13 @@ class Lanes:
         self._ones = 0
 
     def products(self, weights: Sequence[int], lift: int) -> list[int]:
-        """The product of each skill's vector with whole weights; `lift` keeps every lane above zero."""
+        """Return the product of each skill's vector with integer weights; `lift` keeps every lane above zero."""
         if not self._columns:
             size = _LANE * self.count
             starts = range(0, len(self._data), size)
             self._columns = [int.from_bytes(self._data[start : start + size], "little") for start in starts]
             self._ones = int.from_bytes(b"\1\0\0" * self.count, "little")
-        total = weighed(self._columns, weights) + lift * self._ones
+        total = weighted_sum(self._columns, weights) + lift * self._ones
         packed, spaced = total.to_bytes(_LANE * self.count, "little"), bytearray(4 * self.count)
         for byte in range(_LANE):
             spaced[byte::4] = packed[byte::_LANE]
@@ -101,21 +101,21 @@ class Lanes:
 
 
 class Weights:
-    """A vector of length one as whole numbers, to be multiplied with lanes."""
+    """A vector of length one as integers, to multiply with lanes."""
 
     def __init__(self, vector: Sequence[float]) -> None:
         sizes = list(map(abs, vector))
         rounding = len(sizes) / 2
         self.scale = min(_PEAK / (max(sizes) or 1.0), (_MOST_WEIGHT - rounding) / (math.fsum(sizes) or 1.0))
         self.whole = [round(value * self.scale) for value in vector]
-        # Lifts every lane above zero, so that none borrows from the next.
+        # Keeps every lane above zero, so that none borrows from the next.
         self.lift = 255 * -sum(weight for weight in self.whole if weight < 0)
         self.zero = self.lift + _ZERO * sum(self.whole)
         self.unit = self.scale * _SCALE
 
 
 class Vectors:
-    """The vectors of a pool that is compared whole, by its rows and columns."""
+    """The vectors of a pool that is compared as a whole."""
 
     def __init__(self, rows: memoryview, lanes: memoryview, count: int) -> None:
         self.rows, self.count = rows, count
@@ -128,9 +128,9 @@ class Vectors:
         return self.dimensions > 0
 
     def cosines(self, vector: Sequence[float], most: int = 0) -> Cosines | None:
-        """The cosines of all skills with a vector of length one; None for a vector of another encoder.
+        """Return the cosines of all skills with a vector of length one, or None for a vector of another encoder.
 
-        Of them the `most` nearest are wanted, which makes no difference here.
+        `most` is the number of nearest skills that will be needed, which makes no difference here.
         """
         if not self or len(vector) != self.dimensions:
             return None
@@ -138,9 +138,9 @@ class Vectors:
         return Cosines(self._lanes.products(weights.whole, weights.lift), weights.zero, weights.unit)
 
     def alike(self, documents: Sequence[int], count: int) -> list[int]:
-        """The skills nearest to the mean of some, nearest first; these are among them."""
+        """Return the skills nearest to the mean of these documents, nearest first, including themselves."""
         size = self.dimensions
-        rows = [decoded(bytes(self.rows[at * size : (at + 1) * size])) for at in documents]
+        rows = [decoded(bytes(self.rows[number * size : (number + 1) * size])) for number in documents]
         sums = [math.fsum(column) for column in zip(*filter(None, rows), strict=True)]
         length = math.hypot(*sums)
         cosines = self.cosines([value / length for value in sums]) if length else None
@@ -148,7 +148,7 @@ class Vectors:
 
 
 class Exact:
-    """The cosines of single skills with a vector of length one, each by its row."""
+    """Computes the cosines of single skills with a vector of length one, by their rows."""
 
     def __init__(self, vector: Sequence[float]) -> None:
         self._vector, self._zero = vector, _ZERO * math.fsum(vector)
@@ -158,38 +158,38 @@ class Exact:
 
 
 def deviation(lanes: Sequence[int]) -> float:
-    """The standard deviation of whole numbers."""
+    """Return the standard deviation of integers."""
     count = len(lanes)
     return math.sqrt(max(0, count * sum(map(mul, lanes, lanes)) - sum(lanes) ** 2)) / count if count else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Cosines:
-    """The cosine of each skill of a pool with a text: as whole numbers from `zero`, `unit` for a cosine of one."""
+    """The cosine of each skill of a pool with a text, as integers: `zero` for 0, and `unit` more for 1."""
 
     lanes: list[int]
     zero: int
     unit: float
 
-    def __getitem__(self, at: int) -> float:
-        return (self.lanes[at] - self.zero) / self.unit
+    def __getitem__(self, document: int) -> float:
+        return (self.lanes[document] - self.zero) / self.unit
 
     @property
     def mean(self) -> float:
-        """The mean of all."""
+        """The mean of all cosines."""
         return (sum(self.lanes) / len(self.lanes) - self.zero) / self.unit
 
     @property
     def deviation(self) -> float:
-        """The standard deviation of all."""
+        """The standard deviation of all cosines."""
         return deviation(self.lanes) / self.unit
 
     def nearest(self, count: int) -> list[int]:
-        """The numbers of the nearest skills, nearest first."""
+        """Return the numbers of the nearest skills, nearest first."""
         lanes, sample = self.lanes, sorted(self.lanes[::_APART])
-        # The least of twice as many of the sample as are wanted of all: there are hardly ever fewer above it.
+        # The bound leaves twice as many sampled lanes as the share of `count`, so that hardly ever too few are above it.
         least = sample[max(0, len(sample) - 2 - 2 * count // _APART)] if sample else 0
-        near = [at for at, lane in enumerate(lanes) if lane >= least]
+        near = [document for document, lane in enumerate(lanes) if lane >= least]
         if len(near) < min(count, len(lanes)):
             near = list(range(len(lanes)))
-        return sorted(near, key=lambda at: -lanes[at])[:count]
+        return sorted(near, key=lambda document: -lanes[document])[:count]

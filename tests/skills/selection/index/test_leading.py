@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from goalwright_skills.selection.index.leading import LeadingVectors, Rows, _largest, lanes_of, sums
 from goalwright_skills.selection.index.numbering import Numbering
-from goalwright_skills.selection.index.vectors import weighed
+from goalwright_skills.selection.index.vectors import weighted_sum
 
 DIMENSIONS = 96
 
@@ -44,7 +44,7 @@ def test_the_nearest_of_all_indexes_come_first() -> None:
         found = large.cosines(vectors[at], 8)
         assert found is not None
         assert found.nearest(1) == [at]
-        assert len(found.found) < 400
+        assert len(found.products) < 400
 
 
 def test_the_cosine_of_any_skill_and_the_mean_are_those_of_plain_sums() -> None:
@@ -95,4 +95,4 @@ def test_the_largest_of_very_many_are_found_where_a_sample_misses_them() -> None
 @given(st.lists(st.tuples(st.integers(-60, 60), st.integers(0, 255)), max_size=40))
 def test_columns_of_the_same_weight_count_as_each_alone(pairs: list[tuple[int, int]]) -> None:
     weights, columns = [weight for weight, _ in pairs], [column for _, column in pairs]
-    assert weighed(columns, weights) == sum(weight * column for weight, column in pairs)
+    assert weighted_sum(columns, weights) == sum(weight * column for weight, column in pairs)
