@@ -50,7 +50,7 @@ def test_goals_share_the_fingerprints_until_a_skill_changes(skills: list[Skill])
     assert [one.name for one in prints.take(skills[1:], "")] == ["b", "c"]
 
 
-def test_a_file_that_may_change_unnoticed_is_read_each_time(tmp_path: Path) -> None:
+def test_files_without_a_reliable_stamp_are_read_each_time(tmp_path: Path) -> None:
     put(tmp_path / "skills/a", "a")
     found = registry(tmp_path).list_skills()
     assert [skill.stamp for skill in found] == [RACY]
@@ -61,7 +61,7 @@ def test_a_file_that_may_change_unnoticed_is_read_each_time(tmp_path: Path) -> N
     assert prints.take(found, "")[0].body != first[0].body
 
 
-def test_of_many_skills_only_those_listed_are_read_unless_many_goals_share_them(
+def test_only_listed_skills_of_many_are_hashed_unless_shared(
     skills: list[Skill], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fingerprints, "_HASH_ALL", 2)

@@ -130,7 +130,7 @@ def test_a_skill_that_the_goal_names_is_selected_whatever_the_model_says(pool: l
     assert [(one.name, one.score >= 0.5) for one in found] == [("poems", True), (shown, True)]
 
 
-def test_nothing_is_asked_where_there_are_no_skills() -> None:
+def test_no_model_is_asked_without_skills() -> None:
     chooser, asked = llm_detector(PICK)
     assert chooser.detect("Write report number 2", []) == []
     assert asked.requests == []
@@ -159,7 +159,7 @@ def test_the_same_goal_is_asked_once_for_selection_and_ranking(pool: list[Skill]
         (Overloaded("busy"), "stop", "busy"),
     ],
 )
-def test_ranking_decides_where_the_answer_cannot_be_used(
+def test_the_ranking_decides_if_the_answer_is_invalid(
     pool: list[Skill], answer: str | Exception, finish: str, says: str
 ) -> None:
     chooser, _ = llm_detector(answer, finish)
@@ -169,7 +169,7 @@ def test_ranking_decides_where_the_answer_cannot_be_used(
     assert "the ranking decides" in warning
 
 
-def test_a_spent_budget_is_not_passed_over(pool: list[Skill]) -> None:
+def test_a_spent_budget_raises(pool: list[Skill]) -> None:
     chooser, _ = llm_detector(BudgetSpent("spent"))
     with pytest.raises(BudgetSpent):
         chooser.detect("Write report number 2", pool)
@@ -195,7 +195,7 @@ async def test_a_run_selects_by_its_model_and_replays_strictly(workspace: Path) 
 
 
 @pytest.mark.slow
-async def test_a_record_that_ends_anywhere_replays_as_far_as_it_goes(workspace: Path) -> None:
+async def test_a_truncated_record_replays_partially(workspace: Path) -> None:
     async with goalwright(workspace, ScriptedModel(picking()), detector="llm") as runtime:
         await runtime.run(GOAL)
     recorded = rows(workspace)
@@ -204,7 +204,7 @@ async def test_a_record_that_ends_anywhere_replays_as_far_as_it_goes(workspace: 
 
 
 @pytest.mark.changes_skills
-async def test_a_skill_that_changed_is_drift_in_the_detectors_prompt(workspace: Path) -> None:
+async def test_a_changed_skill_is_drift_in_the_detectors_prompt(workspace: Path) -> None:
     async with goalwright(workspace, ScriptedModel(picking()), detector="llm") as runtime:
         await runtime.run(GOAL)
     path = workspace / "skills" / "cataloging-apis" / "SKILL.md"
@@ -213,7 +213,7 @@ async def test_a_skill_that_changed_is_drift_in_the_detectors_prompt(workspace: 
     assert drift[0].where == "detector, call 1"
 
 
-async def test_a_failed_call_is_warned_of_and_replays_the_same(workspace: Path) -> None:
+async def test_a_failed_call_warns_and_replays(workspace: Path) -> None:
     record = Recorder()
     async with goalwright(workspace, ScriptedModel(picking("no idea")), detector="llm") as runtime:
         assert (await runtime.run(GOAL, record=record)).status == "done"
@@ -222,7 +222,7 @@ async def test_a_failed_call_is_warned_of_and_replays_the_same(workspace: Path) 
     assert "cataloging-apis" in [one.name for one in chosen.selections]
 
 
-async def test_a_run_taken_up_again_does_not_select_anew(workspace: Path) -> None:
+async def test_a_resumed_run_does_not_select_again(workspace: Path) -> None:
     stop, model = Stop(), ScriptedModel(picking())
     async with goalwright(workspace, model, detector="llm") as runtime:
 
@@ -243,7 +243,7 @@ async def test_the_budget_covers_the_detectors_call(workspace: Path) -> None:
     assert [request.role for request in model.asked] == ["detector"]
 
 
-async def test_one_goals_detector_does_not_wait_for_anothers(workspace: Path) -> None:
+async def test_detectors_of_two_goals_run_concurrently(workspace: Path) -> None:
     class Together(ScriptedModel):
         """Answers the detector only once two goals have asked."""
 
@@ -259,7 +259,7 @@ async def test_one_goals_detector_does_not_wait_for_anothers(workspace: Path) ->
     assert [result.skills for result in results] == [("cataloging-apis",)] * 2
 
 
-async def test_stopping_a_run_ends_the_detectors_call(workspace: Path) -> None:
+async def test_stopping_a_run_cancels_the_detectors_call(workspace: Path) -> None:
     asked, ended, stop = asyncio.Event(), asyncio.Event(), Stop()
 
     class Endless:
@@ -283,7 +283,7 @@ async def test_stopping_a_run_ends_the_detectors_call(workspace: Path) -> None:
     await asyncio.wait_for(ended.wait(), 30)
 
 
-async def test_a_line_that_is_closed_asks_nothing() -> None:
+async def test_a_closed_model_asks_nothing() -> None:
     model = ScriptedModel(picking())
     with BlockingModel(model) as line:
         pass
@@ -301,7 +301,7 @@ async def test_a_preview_asks_nothing(workspace: Path) -> None:
     assert "1 to select skills" in preview.calls
 
 
-async def test_the_detector_may_have_a_model_of_its_own(workspace: Path) -> None:
+async def test_the_detector_may_have_its_own_model(workspace: Path) -> None:
     opened: list[str] = []
     model = ScriptedModel(picking())
 
@@ -348,7 +348,9 @@ def test_the_command_line_selects_without_a_run(
     assert not (workspace / ".agents").exists()
 
 
-def test_the_command_line_falls_back_and_says_so(workspace: Path, goalwright: Callable[..., Ran], serve: Serve) -> None:
+def test_the_command_line_falls_back_with_a_warning(
+    workspace: Path, goalwright: Callable[..., Ran], serve: Serve
+) -> None:
     serve(lambda _: Fail(400, "no such luck"))
     ran = select(goalwright, workspace, GOAL)
     assert ran.status == 0
@@ -356,7 +358,7 @@ def test_the_command_line_falls_back_and_says_so(workspace: Path, goalwright: Ca
     assert "the ranking decides" in ran.err
 
 
-def test_without_a_model_it_is_said_how_to_have_one(workspace: Path, goalwright: Callable[..., Ran]) -> None:
+def test_a_missing_model_is_explained(workspace: Path, goalwright: Callable[..., Ran]) -> None:
     ran = goalwright("skills", "select", "--detector", "llm", GOAL, cwd=workspace)
     assert (ran.status, ran.out) == (4, "")
     assert (
@@ -364,9 +366,7 @@ def test_without_a_model_it_is_said_how_to_have_one(workspace: Path, goalwright:
     )  # the latter with goalwright[local] installed
 
 
-async def test_selecting_again_needs_a_detector_that_asks_no_model(
-    workspace: Path, goalwright: Callable[..., Ran]
-) -> None:
+async def test_reselection_needs_a_detector_without_a_model(workspace: Path, goalwright: Callable[..., Ran]) -> None:
     add_skill(workspace, "poems", "---\nname: poems\ndescription: Writes verse.\n---\nx")
     from tests.goalwright import recorded
 

@@ -68,7 +68,7 @@ def test_a_detector_of_another_package_may_give_plain_tuples(skills_here: Worksp
     assert [one.score for one in skills_here.rank(skills_here.request("plain", limit=2))] == [0.5, 0.0]
 
 
-def test_what_a_goal_names_is_selected_though_the_detector_knows_nothing_of_it(skills_here: WorkspaceSkills) -> None:
+def test_named_skills_are_selected_with_any_detector(skills_here: WorkspaceSkills) -> None:
     skills = skills_here.active()
     found = skills_here.select(skills_here.request("$code-review"))
     assert [(one.name, one.score) for one in found] == [("code-review", 1.0), (skills[0].name, 0.5)]
@@ -78,9 +78,7 @@ def test_what_a_goal_names_is_selected_though_the_detector_knows_nothing_of_it(s
     ("goal", "says"),
     [("boom", "ZeroDivisionError: division by zero"), ("short", "TypeError"), ("words", "is not a name, a score and")],
 )
-def test_one_that_fails_is_named_and_goalwright_is_not_blamed(
-    skills_here: WorkspaceSkills, goal: str, says: str
-) -> None:
+def test_a_failing_plugin_is_named_in_the_error(skills_here: WorkspaceSkills, goal: str, says: str) -> None:
     with pytest.raises(InputError, match="the detector 'foreign' failed: ") as caught:
         skills_here.select(skills_here.request(goal))
     assert says in caught.value.message
@@ -90,7 +88,7 @@ def test_one_that_fails_is_named_and_goalwright_is_not_blamed(
 
 
 @pytest.mark.usefixtures("installed")
-def test_one_that_ranks_is_asked_for_the_best(workspace: Path) -> None:
+def test_a_ranking_plugin_ranks_the_best(workspace: Path) -> None:
     skills_here = WorkspaceSkills(Paths.of(workspace, {}), Settings(detector="ranking"))
     skills = skills_here.active()
     assert [(one.name, one.score) for one in skills_here.rank(skills_here.request("plain", limit=1))] == [

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 @pytest.mark.parametrize(
     "command", [["doctor"], ["run", "Say hello"], ["batch", "goals.txt", "-o", "out.jsonl"], ["plan", "Say hello"]]
 )
-def test_a_slip_in_a_template_ends_a_command_at_once_with_line_and_remedy(
+def test_a_template_error_ends_a_command_with_line_and_hint(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: list[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)

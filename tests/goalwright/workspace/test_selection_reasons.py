@@ -74,7 +74,7 @@ def test_a_detector_explains_each_candidate_by_part_and_signal(workspace: Path) 
     assert second.change == "more words for greeting"
 
 
-def test_more_selected_skills_than_asked_for_are_all_told(workspace: Path) -> None:
+def test_all_selected_skills_are_explained_beyond_the_limit(workspace: Path) -> None:
     detector = Explaining({"endpoints": 0.8, "greeting": 0.7, "style": 0.1})
     assert [one.name for one in reasons(skills(workspace), GOAL, 1, detector).candidates] == ["endpoints", "greeting"]
 
@@ -88,7 +88,7 @@ def test_a_detector_that_does_not_explain_gives_scores_alone(workspace: Path) ->
     assert all(one.selected for one in found.candidates if one.score > 0)
 
 
-def test_what_users_and_authors_decided_is_said_of_each_candidate(workspace: Path) -> None:
+def test_decisions_of_users_and_authors_are_explained(workspace: Path) -> None:
     put(workspace / "skills/inner", "inner", "Greets the readers.\nuser-invocable: false")
     decided = skills(workspace, skills_require=("style",), skills_pin=("greeting",))
     detector = Explaining({"endpoints": 0.8, "greeting": 0.2, "inner": 0.1})
@@ -102,7 +102,7 @@ def test_what_users_and_authors_decided_is_said_of_each_candidate(workspace: Pat
     assert found["endpoints"].change == "more words for endpoints"
 
 
-def test_a_skill_that_nobody_can_name_is_not_told_to_be_named(workspace: Path) -> None:
+def test_an_uncallable_skill_is_not_suggested_by_name(workspace: Path) -> None:
     put(workspace / "skills/inner", "inner", "Greets the readers.\nuser-invocable: false")
     manual, required = skills(workspace, skills_manual=("inner",)), skills(workspace, skills_require=("inner",))
     found = reasons(manual, GOAL, 1, names=("inner",)).candidates[-1]
@@ -117,7 +117,7 @@ def test_a_tool_of_an_installed_package_cannot_be_selected(workspace: Path) -> N
     assert found["excel_read"].change == "it cannot be selected: it is a tool"
 
 
-def test_skills_that_are_manual_or_off_are_told_with_what_to_do(workspace: Path) -> None:
+def test_manual_and_disabled_skills_are_explained_with_a_remedy(workspace: Path) -> None:
     decided = skills(workspace, skills_manual=("style",), skills_off=("greeting",))
     found = {one.name: one for one in reasons(decided, GOAL, 9).candidates}
     assert not found["style"].selected

@@ -43,7 +43,7 @@ def scores(skill: Skill, cache: Path | None = None) -> list[str]:
     return [one.name for one in found if "words of the goal" in one.reason]
 
 
-def test_a_draft_carries_its_own_stamp_so_that_an_edit_is_seen(workspace: Path, draft: Path, tmp_path: Path) -> None:
+def test_a_draft_has_its_own_file_stamp(workspace: Path, draft: Path, tmp_path: Path) -> None:
     before = standing_in(workspace, draft, "Pour slowly.")
     assert before.stamp in (file_stamp.RACY, file_stamp.of(draft.stat()))
     assert scores(before, tmp_path / "cache") == []

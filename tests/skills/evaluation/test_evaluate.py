@@ -61,7 +61,7 @@ def test_without_goals_that_expect_a_skill_nothing_is_measured(tmp_path: Path) -
     assert found.misses == ()
 
 
-def test_goals_are_measured_with_their_set_and_else_with_their_pool(tmp_path: Path) -> None:
+def test_goals_are_measured_by_set_or_pool(tmp_path: Path) -> None:
     skills = pool(tmp_path, {name: (f"Does {name}.", "") for name in NAMES})
     rows = [
         LabelledGoal("1", 1, "right", ("a",), "p", "s"),
@@ -86,7 +86,7 @@ def test_a_skill_that_is_selected_but_does_not_come_first_is_a_miss(
     assert outcome.is_miss is miss
 
 
-def test_a_detector_that_names_what_is_not_there_selects_nothing(tmp_path: Path) -> None:
+def test_unknown_names_from_a_detector_are_ignored(tmp_path: Path) -> None:
     skills = pool(tmp_path, {"a": ("Does a.", "")})
     (outcome,) = evaluate([LabelledGoal("1", 1, "none picked", ())], skills, Fixed(TABLE))
     assert (outcome.selected, outcome.is_miss) == ((), False)

@@ -41,7 +41,7 @@ class Explained:
         return Explainer(self.skills, detector, absent).why(outcome)
 
 
-def test_who_came_first_by_which_words_and_what_is_lacking(explained: Explained) -> None:
+def test_the_winner_its_words_and_the_lacking_words_are_named(explained: Explained) -> None:
     said = explained(POUR, ("brewing-tea",), {"roasting": 0.8, "brewing-tea": 0.6})
     assert said == (
         'roasting comes first (0.80), for "kettle" in its description; brewing-tea ranks 2nd with 0.60. '
@@ -85,11 +85,11 @@ def test_every_missing_skill_of_several_is_explained(explained: Explained) -> No
         ),
     ],
 )
-def test_a_skill_that_is_not_there_is_said(name: str, absent: dict[str, str], said: str, explained: Explained) -> None:
+def test_missing_skills_are_named(name: str, absent: dict[str, str], said: str, explained: Explained) -> None:
     assert explained("Bake", (name,), {"baking": 0.9}, **absent).startswith(said)
 
 
-def test_picks_for_a_goal_that_needs_none_name_their_words(explained: Explained) -> None:
+def test_wrong_picks_are_explained_by_their_words(explained: Explained) -> None:
     said = explained("My kettle leaks", (), {"roasting": 0.7})
     assert said == (
         'No skill should be selected, but roasting (0.70, for "kettle" in its description) is: use narrower words in '
@@ -101,7 +101,7 @@ def test_picks_for_a_goal_that_needs_none_name_their_words(explained: Explained)
     )
 
 
-def test_a_goal_in_another_language_than_the_skills_misses_because_of_it(tmp_path: Path) -> None:
+def test_a_miss_is_explained_by_the_language(tmp_path: Path) -> None:
     skills, detector = pool(tmp_path, SKILLS), RankedDetector()
     (outcome,) = evaluate([LabelledGoal("1", 1, "Wie koche ich eine Kanne Tee?", ("brewing-tea",))], skills, detector)
     assert Explainer(skills, detector, {}).why(outcome) == (
@@ -110,7 +110,7 @@ def test_a_goal_in_another_language_than_the_skills_misses_because_of_it(tmp_pat
     )
 
 
-def test_who_comes_between_two_expected_skills_does_not_come_first(explained: Explained) -> None:
+def test_a_skill_between_two_expected_ones_is_not_called_first(explained: Explained) -> None:
     scores = {"brewing-tea": 0.9, "roasting": 0.5, "baking": 0.1}
     said = explained("Tea and loaves", ("brewing-tea", "baking"), scores)
     assert said.startswith("roasting comes before baking (0.50), the table says so; baking ranks 3rd with 0.10.")

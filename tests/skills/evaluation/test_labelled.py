@@ -74,5 +74,5 @@ def test_a_file_without_goals_or_without_a_file_is_an_error(tmp_path: Path) -> N
         read(tmp_path)
 
 
-def test_goals_need_no_label_where_none_is_asked_for() -> None:
+def test_unlabelled_goals_are_accepted_on_request() -> None:
     assert parse(b'{"goal": "a"}', "f", labelled=False) == [LabelledGoal("line-1", 1, "a", None)]

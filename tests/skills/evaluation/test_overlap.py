@@ -31,7 +31,7 @@ SKILLS = {
 }
 
 
-def test_an_expected_skill_competes_with_what_is_selected_in_its_place(tmp_path: Path) -> None:
+def test_an_expected_skill_competes_with_the_selected_one(tmp_path: Path) -> None:
     skills = pool(tmp_path, dict.fromkeys("abc", ("Does it.", "")))
     table = {"one": {"b": 0.9, "a": 0.8}, "two": {"b": 0.4, "a": 0.3}, "both": {"a": 0.9, "c": 0.8}, "none": {"c": 0.9}}
     goals = [
@@ -59,7 +59,7 @@ def test_a_phrase_of_one_description_that_selects_the_other_is_an_example(tmp_pa
     assert in_descriptions(skills, RankedDetector(), 10, only="baking") == ([], 0)
 
 
-def test_phrases_are_what_could_be_a_goal() -> None:
+def test_phrases_could_be_goals() -> None:
     description = (
         "Reads pages (HTML or text). Use when the user asks to extract prices; always invoke for tables. Does not "
         "edit files. Not for images. Ok."
@@ -78,7 +78,7 @@ def test_only_pairs_that_share_a_rare_term_are_tried() -> None:
     assert all((int(a[1:]) - int(b[1:])) % 40 == 0 for a, b in found)
 
 
-def test_the_work_is_bounded_and_says_what_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_work_is_bounded_and_untried_pairs_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     skills = pool(tmp_path, {f"pdf-{name}": ("Split PDF pages and rotate them.", "") for name in "abcd"})
     found, left = in_descriptions(skills, RankedDetector(), 1)
     assert (len(found), left) == (1, 5)
@@ -88,7 +88,7 @@ def test_the_work_is_bounded_and_says_what_is_left(tmp_path: Path, monkeypatch: 
     assert (len(found), left, tried) == (1, 5, [1, 2])
 
 
-def test_skills_that_say_the_same_in_other_words_are_compared(tmp_path: Path) -> None:
+def test_paraphrased_skills_are_compared(tmp_path: Path) -> None:
     skills = pool(
         tmp_path,
         {

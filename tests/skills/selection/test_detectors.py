@@ -71,7 +71,7 @@ def test_a_skill_that_the_goal_names_comes_first(pool: list[Skill], goal: str, n
 @pytest.mark.parametrize(
     "goal", ["use skill $code-review on src/", "please load the code-review skill", "$code-review"]
 )
-def test_the_words_that_name_a_skill_select_no_other(tmp_path: Path, goal: str, name: str) -> None:
+def test_words_of_a_mention_select_no_other_skill(tmp_path: Path, goal: str, name: str) -> None:
     put(tmp_path / "skills" / "code-review", "code-review", "Reviews code.", "# Steps\n")
     put(
         tmp_path / "skills" / "skill-authoring", "skill-authoring", "Writes a skill. Use for a new skill.", "# Skills\n"
@@ -88,7 +88,7 @@ def test_other_words_do_not_name_a_skill(pool: list[Skill], goal: str) -> None:
     assert named(goal, pool) == []
 
 
-def test_several_triggers_keep_their_order_and_count_once(pool: list[Skill]) -> None:
+def test_several_mentions_keep_their_order(pool: list[Skill]) -> None:
     goal = "$expenses then use the code-review skill, then $expenses"
     assert [selection.name for selection in named(goal, pool)] == ["expenses", "code-review"]
 
@@ -121,14 +121,14 @@ def test_nothing_is_selected_if_nothing_fits(pool: list[Skill], goal: str) -> No
     assert RankedDetector().detect(goal, []) == []
 
 
-def test_the_reason_says_which_words_matched_where(pool: list[Skill]) -> None:
+def test_the_reason_names_the_shared_words(pool: list[Skill]) -> None:
     first = RankedDetector().detect("extract invoice totals, step by step", pool)[0]
     words, meaning = first.reason.rsplit("; ", 1)
     assert words == "words of the goal in its description: extract, invoice, totals; in its body: step"
     assert meaning.startswith("near in meaning (0.")
 
 
-def test_what_a_skill_says_about_another_counts_for_that_one(pool: list[Skill]) -> None:
+def test_referrals_count_for_the_other_skill(pool: list[Skill]) -> None:
     assert RankedDetector().rank("make an expense report", pool, 1)[0].name == "expenses"
 
 
@@ -138,7 +138,7 @@ def test_a_clause_that_names_no_skill_counts_for_its_own_skill(tmp_path: Path) -
     assert RankedDetector().rank("plotting telescopes", registry(tmp_path).list_skills(), 1)[0].name == "a"
 
 
-def test_on_a_near_tie_the_users_own_skill_comes_before_one_that_ships(pool: list[Skill]) -> None:
+def test_own_skills_win_near_ties_against_bundled_ones(pool: list[Skill]) -> None:
     (reader,) = (skill for skill in pool if skill.name == "invoice-reader")
     shipped = replace(reader, name="c-reader", source="bundled", stamp=0)
     for both in ([shipped, replace(reader, name="b-reader")], [replace(reader, name="b-reader"), shipped]):
@@ -160,7 +160,7 @@ def test_early_words_of_a_goal_count_more_than_late_ones(tmp_path: Path) -> None
         assert (receipts.score > tickets.score) is (words[0] == "receipt")
 
 
-def test_why_tells_a_skill_that_explains_from_one_that_makes(tmp_path: Path) -> None:
+def test_why_separates_diagnosing_from_creating_skills(tmp_path: Path) -> None:
     put(tmp_path / "skills/b", "b", "Starts jobs and lists jobs.")
     put(tmp_path / "skills/c", "c", "Says why jobs stop.")
     assert RankedDetector().rank("Why did my jobs end?", registry(tmp_path).list_skills(), 1)[0].name == "c"
@@ -221,7 +221,7 @@ def test_a_broken_cache_is_rebuilt(tmp_path: Path, pool: list[Skill], rubbish: b
     assert RankedDetector(cache).rank("read receipts", pool, 3) == RankedDetector().rank("read receipts", pool, 3)
 
 
-def test_a_cache_with_wrong_numbers_crashes_nothing(tmp_path: Path, pool: list[Skill]) -> None:
+def test_a_corrupt_cache_is_rebuilt_without_a_crash(tmp_path: Path, pool: list[Skill]) -> None:
     stamped = [type(s)(s.name, s.description, s.file, s.source, stamp=1) for s in pool]
     data = building.build(stamped)
     cache = tmp_path / "cache"
@@ -277,7 +277,7 @@ def test_top_ranks_without_the_threshold(pool: list[Skill]) -> None:
 
 @given(st.text(max_size=300))
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_any_goal_gives_confidences_that_fall_from_one_to_zero(pool: list[Skill], goal: str) -> None:
+def test_scores_of_any_goal_decrease_between_one_and_zero(pool: list[Skill], goal: str) -> None:
     scores = [selection.score for selection in RankedDetector().rank(goal, pool, 6)]
     assert scores == sorted(scores, reverse=True)
     assert all(0 <= score <= 1 for score in scores)
@@ -303,9 +303,7 @@ LONG: dict[str, Callable[[int], str]] = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("goal", LONG.values(), ids=LONG)
-def test_a_long_goal_takes_time_that_grows_with_it_whatever_is_in_it(
-    pool: list[Skill], goal: Callable[[int], str]
-) -> None:
+def test_time_grows_linearly_with_any_goal(pool: list[Skill], goal: Callable[[int], str]) -> None:
     ranked = detector("ranked")
     ranked.detect("review", pool)
     assert growth(lambda length: ranked.detect(goal(length), pool), 5_000, 30_000) < 1.5

@@ -84,7 +84,7 @@ def names(detector: RankedDetector, goal: str, skills: Sequence[Skill]) -> list[
     return [selection.name for selection in detector.rank(goal, skills, 3)]
 
 
-def test_a_goal_is_answered_by_descriptions_before_anything_is_indexed(
+def test_unindexed_skills_are_ranked_by_description(
     tmp_path: Path, many: list[Skill], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     without_a_process(monkeypatch)
@@ -94,7 +94,7 @@ def test_a_goal_is_answered_by_descriptions_before_anything_is_indexed(
     assert "telescopes" not in names(detector, "zebra5x", many)
 
 
-def test_when_the_segments_are_made_bodies_count_too(
+def test_bodies_count_once_the_segments_exist(
     tmp_path: Path, many: list[Skill], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     without_a_process(monkeypatch)
@@ -139,7 +139,7 @@ def test_only_what_changed_is_read_again(tmp_path: Path, many: list[Skill], monk
     assert {path.rsplit("/", 2)[1] for path in read} == {"novels"}
 
 
-def test_a_process_of_its_own_indexes_the_collection(tmp_path: Path, many: list[Skill]) -> None:
+def test_a_background_process_indexes_the_collection(tmp_path: Path, many: list[Skill]) -> None:
     detector = RankedDetector(tmp_path / "cache")
     until = time.monotonic() + LONGEST
     names(detector, "zebra5x", many)
@@ -150,7 +150,7 @@ def test_a_process_of_its_own_indexes_the_collection(tmp_path: Path, many: list[
     assert names(detector, "the codeword zebra5x", many)[0] == THINGS[5]
 
 
-def test_a_process_that_is_killed_leaves_what_it_had_finished(
+def test_a_killed_process_leaves_finished_segments(
     tmp_path: Path, many: list[Skill], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "cache/segments"
@@ -179,9 +179,7 @@ def test_one_process_works_in_a_folder_at_a_time(tmp_path: Path, many: list[Skil
     assert not list(folder.glob("*.bin"))
 
 
-def test_a_broken_segment_is_as_good_as_none(
-    tmp_path: Path, many: list[Skill], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_broken_segments_are_ignored(tmp_path: Path, many: list[Skill], monkeypatch: pytest.MonkeyPatch) -> None:
     without_a_process(monkeypatch)
     folder = tmp_path / "cache/segments"
     background.want(folder, many)
@@ -195,14 +193,14 @@ def test_a_broken_segment_is_as_good_as_none(
         background.index(folder, math.inf)
 
 
-def test_a_folder_that_cannot_be_written_means_indexing_at_once(tmp_path: Path, many: list[Skill]) -> None:
+def test_skills_are_indexed_at_once_if_the_cache_is_not_writable(tmp_path: Path, many: list[Skill]) -> None:
     (tmp_path / "cache").write_text("a file")
     detector = RankedDetector(tmp_path / "cache")
     assert names(detector, "the codeword zebra5x", many)[0] == THINGS[5]
     assert detector.unindexed == 0
 
 
-def test_segments_that_are_not_wanted_any_more_are_removed(tmp_path: Path, many: list[Skill]) -> None:
+def test_unused_segments_are_removed(tmp_path: Path, many: list[Skill]) -> None:
     folder = tmp_path / "cache/segments"
     background.want(folder, many)
     background.index(folder, math.inf)

@@ -36,7 +36,7 @@ def plain_sum(places: list[int]) -> list[float]:
     ("text", "places"),
     [("Make a chart", [0, 1]), ("charts", [1, 3]), ("表 zebra " * 128, [2, 4] * 128), ("make " * 300, [0] * 256)],
 )
-def test_a_vector_is_the_sum_of_the_rows_times_their_scales(file: Path, text: str, places: list[int]) -> None:
+def test_vectors_are_sums_of_scaled_rows(file: Path, text: str, places: list[int]) -> None:
     assert Table.open(file).vector(text) == pytest.approx(plain_sum(places), abs=1e-4)
 
 
@@ -46,7 +46,7 @@ def test_the_largest_sum_fits_its_lanes(tmp_path: Path) -> None:
     assert vector[0] / vector[1] == pytest.approx(127 / -128)
 
 
-def test_scales_are_shares_of_the_largest_one_that_is_given_and_are_cut_to_it(tmp_path: Path) -> None:
+def test_scales_are_relative_to_the_largest_and_clipped(tmp_path: Path) -> None:
     row = bytes([128 + 3, 128 + 4, 128, 128])
     (tmp_path / "t").write_bytes(
         table_bytes("test", ["half", "whole", "more"], [1.0, 2.0, 3.0], [row] * 3, largest=2.0)
@@ -60,7 +60,7 @@ def test_a_text_without_known_words_has_no_vector(file: Path) -> None:
     assert Table.open(file).vector("") == []
 
 
-def test_a_vector_has_length_one_and_the_table_says_what_it_is(file: Path) -> None:
+def test_vectors_have_length_one_and_the_table_a_name(file: Path) -> None:
     table = Table.open(file)
     assert math.hypot(*table.vector("make charts")) == pytest.approx(1)
     assert table.dimensions == 16
@@ -68,11 +68,11 @@ def test_a_vector_has_length_one_and_the_table_says_what_it_is(file: Path) -> No
     assert len(table) == len(WORDS)
 
 
-def test_only_the_first_tokens_count_up_to_the_limit(file: Path) -> None:
+def test_tokens_after_the_limit_are_ignored(file: Path) -> None:
     assert Table.open(file).vector("make chart zebra", limit=1) == pytest.approx(plain_sum([0]), abs=1e-4)
 
 
-def test_the_longest_pieces_are_those_that_trying_each_length_finds() -> None:
+def test_bisection_finds_the_same_longest_pieces_as_brute_force() -> None:
     table, each = Table.shipped(), Tokens(Table.shipped()._find)
     random_letters, made = random.Random(3), random.Random(4)
     words = ["".join(random_letters.choices("aeinrst0éß", k=made.randrange(1, 40))) for _ in range(300)]
@@ -85,7 +85,7 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
         Table.open(tmp_path / "none.bin")
 
 
-def test_a_file_cut_short_is_refused_wherever_it_is_cut(file: Path, tmp_path: Path) -> None:
+def test_truncated_files_are_rejected(file: Path, tmp_path: Path) -> None:
     whole = file.read_bytes()
     for size in range(0, len(whole), 7):
         (tmp_path / "cut").write_bytes(whole[:size])
@@ -114,21 +114,21 @@ HEAD = {"version": 1, "name": "x", "checksum": "y", "dimensions": 16, "sections"
         {**HEAD, "sections": {name: [0, 3] for name in ("words", "bounds", "scales", "rows")}},
     ],
 )
-def test_a_hostile_head_is_refused(tmp_path: Path, head: object) -> None:
+def test_hostile_heads_are_rejected(tmp_path: Path, head: object) -> None:
     text = json.dumps(head).encode()
     (tmp_path / "t").write_bytes(len(text).to_bytes(8, "little") + text)
     with pytest.raises(SetupError, match="not an encoder's table"):
         Table.open(tmp_path / "t")
 
 
-def test_bounds_that_point_anywhere_give_no_error(file: Path) -> None:
+def test_corrupt_bounds_raise_no_error(file: Path) -> None:
     whole = table_bytes("test", WORDS, SCALES, ROWS)
     start, end = json.loads(whole[8 : whole.index(b"}}") + 2])["sections"]["bounds"]
     file.write_bytes(whole[:start] + b"\xff" * (end - start) + whole[end:])
     assert Table.open(file).vector("make chart") == []
 
 
-def test_everyday_talk_is_told_by_the_weights_of_the_dimensions(tmp_path: Path) -> None:
+def test_everyday_talk_is_scored_by_dimension_weights(tmp_path: Path) -> None:
     path = tmp_path / "table.bin"
     weights = [2.0, *[0.0] * (len(ROWS[0]) - 1), -1.0]
     path.write_bytes(table_bytes("test", WORDS, SCALES, ROWS, everyday=weights))
@@ -137,7 +137,7 @@ def test_everyday_talk_is_told_by_the_weights_of_the_dimensions(tmp_path: Path) 
     assert table.everyday([]) == 0.0, "a text without known words is not told"
 
 
-def test_weights_for_other_dimensions_are_refused(tmp_path: Path) -> None:
+def test_weights_for_other_dimensions_are_rejected(tmp_path: Path) -> None:
     path = tmp_path / "table.bin"
     path.write_bytes(table_bytes("test", WORDS, SCALES, ROWS, everyday=[1.0]))
     with pytest.raises(SetupError, match="1 weights of everyday talk"):

@@ -35,7 +35,7 @@ def spelled(text: str, limit: int = 256) -> list[str]:
         ("___ --- ١٢٣", []),
     ],
 )
-def test_words_pieces_and_runs_of_the_vocabulary_are_found(text: str, expected: list[str]) -> None:
+def test_text_is_split_into_words_pieces_and_runs(text: str, expected: list[str]) -> None:
     assert spelled(text) == expected
 
 
@@ -48,7 +48,7 @@ def test_the_first_tokens_up_to_the_limit_are_kept() -> None:
 
 
 @pytest.mark.parametrize("text", ["make ", "a", "电", "\u0301", "é"])
-def test_a_megabyte_is_cut_before_it_is_read(text: str) -> None:
+def test_long_text_is_cut_before_it_is_folded(text: str) -> None:
     def read(length: int) -> None:
         assert len(spelled(text * (length // len(text)))) <= 256
 

@@ -26,6 +26,6 @@ PLAIN = Skill("notes", "Writes notes: “größer”.", "/notes/SKILL.md", "proj
         replace(PLAIN, description="half a pair: \ud800", extra={"note": "\udc00", "level": -math.inf}),
     ],
 )
-def test_skills_are_wanted_as_they_are(tmp_path: Path, skill: Skill) -> None:
+def test_wanted_skills_are_read_back_unchanged(tmp_path: Path, skill: Skill) -> None:
     background.want(tmp_path, [skill, PLAIN])
     assert background._read(tmp_path / "wanted.json") == [skill, PLAIN]

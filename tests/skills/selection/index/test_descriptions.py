@@ -16,13 +16,13 @@ from goalwright_skills.selection.index.descriptions import cut
         ("Plain.", "Plain.", ()),
     ],
 )
-def test_clauses_about_others_are_cut_off(text: str, own: str, referrals: tuple[tuple[str, str], ...]) -> None:
+def test_clauses_about_other_skills_are_split_off(text: str, own: str, referrals: tuple[tuple[str, str], ...]) -> None:
     found = cut(text)
     assert (found.own, tuple((each.other, each.subject) for each in found.referrals)) == (own, referrals)
 
 
 @pytest.mark.slow
-def test_hostile_descriptions_are_cut_quickly() -> None:
+def test_hostile_descriptions_are_split_quickly() -> None:
     for text in (
         "see " * 100_000,
         "for x see" + " " * 200_000 + "!",

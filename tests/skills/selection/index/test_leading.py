@@ -47,7 +47,7 @@ def test_the_nearest_of_all_indexes_come_first() -> None:
         assert len(found.products) < 400
 
 
-def test_the_cosine_of_any_skill_and_the_mean_are_those_of_plain_sums() -> None:
+def test_cosines_and_mean_equal_plain_sums() -> None:
     chance = random.Random(5)
     vectors, goal = [unit(chance) for _ in range(300)], unit(chance)
     large = LeadingVectors([rows_of(vectors)], Numbering([(300, range(300))]))
@@ -59,7 +59,7 @@ def test_the_cosine_of_any_skill_and_the_mean_are_those_of_plain_sums() -> None:
     assert found.deviation == pytest.approx(pstdev(plain), abs=0.01)
 
 
-def test_skills_that_are_gone_are_nobodys_neighbours() -> None:
+def test_removed_skills_are_not_neighbours() -> None:
     chance = random.Random(7)
     vectors = [unit(chance) for _ in range(50)]
     kept = [at for at in range(50) if at != 9]
@@ -79,13 +79,13 @@ def test_vectors_of_another_length_have_no_cosines() -> None:
     st.lists(st.one_of(st.integers(0, 65_535), st.sampled_from([7, 258, 259, 65_535])), max_size=300),
     st.integers(1, 40),
 )
-def test_the_largest_products_are_those_of_sorting_all(products: list[int], most: int) -> None:
+def test_the_largest_products_equal_a_full_sort(products: list[int], most: int) -> None:
     least = sorted(products)[-most] if len(products) > most else 0
     found = _largest(array("H", products).tobytes(), most)
     assert found == [place for place, product in enumerate(products) if product >= least]
 
 
-def test_the_largest_of_very_many_are_found_where_a_sample_misses_them() -> None:
+def test_the_largest_products_are_found_despite_a_poor_sample() -> None:
     products = [7] * 50_000
     products[1:41] = range(300, 340)  # none of them is in the sample
     assert _largest(array("H", products).tobytes(), 30) == list(range(11, 41))
@@ -93,6 +93,6 @@ def test_the_largest_of_very_many_are_found_where_a_sample_misses_them() -> None
 
 
 @given(st.lists(st.tuples(st.integers(-60, 60), st.integers(0, 255)), max_size=40))
-def test_columns_of_the_same_weight_count_as_each_alone(pairs: list[tuple[int, int]]) -> None:
+def test_weighted_sums_equal_plain_sums(pairs: list[tuple[int, int]]) -> None:
     weights, columns = [weight for weight, _ in pairs], [column for _, column in pairs]
     assert weighted_sum(columns, weights) == sum(weight * column for weight, column in pairs)

@@ -66,9 +66,7 @@ def pools(draw: st.DrawFn) -> tuple[list[Index], list[list[Span]], Numbering]:
 
 
 @given(pools(), st.integers(1, 40))
-def test_the_best_are_those_of_adding_up_everything(
-    pool: tuple[list[Index], list[list[Span]], Numbering], limit: int
-) -> None:
+def test_the_best_skills_equal_a_full_sum(pool: tuple[list[Index], list[list[Span]], Numbering], limit: int) -> None:
     parts, spans, numbering = pool
     likely = Likely(parts, spans, limit)
     found = highest(likely.scores(numbering.numbers, numbering.gone), limit)
@@ -78,7 +76,7 @@ def test_the_best_are_those_of_adding_up_everything(
     assert len(set(found)) == len(best)
 
 
-def test_an_index_that_cannot_have_the_best_is_not_added_up() -> None:
+def test_hopeless_indexes_are_skipped() -> None:
     high, where = indexed([{at: 9.0 + at for at in range(5)}])
     low, there = indexed([dict.fromkeys(range(COUNT, COUNT + 5), 1.0)])  # no such skills: adding them up would fail
     numbering = Numbering([(COUNT, range(COUNT)), (COUNT, range(COUNT))])
@@ -87,7 +85,7 @@ def test_an_index_that_cannot_have_the_best_is_not_added_up() -> None:
     assert likely.scores(numbering.numbers, numbering.gone) == {COUNT + 2: 11.0, COUNT + 3: 12.0, COUNT + 4: 13.0}
 
 
-def test_of_skills_alike_the_first_are_taken_whatever_their_index() -> None:
+def test_ties_are_broken_by_number_across_indexes() -> None:
     low, where = indexed([dict.fromkeys(range(10), 0.1)])
     high, there = indexed([dict.fromkeys(range(10), 0.3)])  # times a third, which is not the same to the last digit
     numbering = Numbering([(COUNT, range(COUNT)), (COUNT, range(COUNT))])

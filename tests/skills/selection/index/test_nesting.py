@@ -50,7 +50,7 @@ def test_a_nested_skill_that_the_goal_names_comes_first(pool: list[Skill]) -> No
     assert (found[0].name, found[0].score) == ("scaling", 1.0)
 
 
-def test_the_nearest_skill_above_is_the_parent(pool: list[Skill]) -> None:
+def test_the_nearest_enclosing_skill_is_the_parent(pool: list[Skill]) -> None:
     names = [skill.name for skill in pool]
     above = {names[at]: names[number] for at, number in enumerate(parents(pool)) if number is not None}
     assert above == {"scaling": "vector-search", "tenants": "scaling"}

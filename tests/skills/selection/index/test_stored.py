@@ -34,7 +34,7 @@ def test_a_collection_is_divided_evenly_in_path_order() -> None:
     assert [skill for group in stored.split_by_start(many, starts) for skill in group] == many
 
 
-def test_borders_stay_while_segments_have_a_good_size() -> None:
+def test_segment_starts_are_stable() -> None:
     starts = stored.segment_starts(skills(*range(45)), [""])
     assert stored.segment_starts(skills(*range(3, 50)), starts) == starts
 
@@ -48,7 +48,7 @@ def test_a_segment_that_grew_is_split_and_small_ones_are_joined() -> None:
     assert stored.segment_starts(few, starts) == [""]
 
 
-def test_what_is_written_is_read_and_anything_else_is_one_segment(tmp_path: Path) -> None:
+def test_a_corrupt_manifest_means_one_segment(tmp_path: Path) -> None:
     stored.manifest(tmp_path).write_bytes(stored.manifest_bytes(["", "/b", "/c"]))
     assert stored.read_starts(tmp_path) == ["", "/b", "/c"]
     for rubbish in (b"", b"[]", b'{"version": 1, "starts": ["", "b", "a"]}', b'{"version": 9, "starts": ["", "b"]}'):

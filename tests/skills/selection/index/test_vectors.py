@@ -28,7 +28,7 @@ def pool(rows: list[list[float]]) -> Vectors:
     return Vectors(memoryview(b"".join(packed_rows)), memoryview(lanes), len(rows))
 
 
-def test_cosines_are_those_of_plain_sums() -> None:
+def test_cosines_equal_plain_sums() -> None:
     chance = random.Random(4)
     rows, goal = [unit(chance) for _ in range(50)], unit(chance)
     found = pool(rows).cosines(goal)
@@ -55,7 +55,7 @@ def test_the_nearest_come_first() -> None:
 
 
 @pytest.mark.parametrize("wanted", [1, 8, 16, 300, 900])
-def test_of_many_the_nearest_come_first_wherever_they_stand(wanted: int) -> None:
+def test_the_nearest_come_first_at_any_position(wanted: int) -> None:
     chance = random.Random(8)
     for kinds in (1, 3, 400):  # every cosine alike, many alike, hardly any
         rows = [unit(chance) for _ in range(kinds)]
@@ -66,7 +66,7 @@ def test_of_many_the_nearest_come_first_wherever_they_stand(wanted: int) -> None
 
 @pytest.mark.parametrize("sign", [1, -1])
 @pytest.mark.parametrize("dimensions", [128, 4096])
-def test_no_lane_runs_over_into_the_next(sign: int, dimensions: int) -> None:
+def test_lanes_do_not_overflow(sign: int, dimensions: int) -> None:
     goal = [sign / math.sqrt(dimensions)] * dimensions
     rows = [bytes([255]) * dimensions, bytes(dimensions), bytes([255]) * dimensions]
     found = Vectors(memoryview(b"".join(rows)), memoryview(columns(rows, dimensions)), 3).cosines(goal)
@@ -77,7 +77,7 @@ def test_no_lane_runs_over_into_the_next(sign: int, dimensions: int) -> None:
     assert found[1] == pytest.approx(-most, rel=0.05)
 
 
-def test_skills_like_some_others_are_nearest_to_their_mean() -> None:
+def test_similar_skills_are_nearest_to_the_mean() -> None:
     chance = random.Random(6)
     one, other, *rest = (unit(chance) for _ in range(40))
     between = [(a + b) / math.sqrt(2) for a, b in zip(one, other, strict=True)]
@@ -93,6 +93,6 @@ def test_vectors_of_another_length_and_no_vectors_have_no_cosines() -> None:
     assert Vectors(memoryview(b""), memoryview(b""), 3).cosines([]) is None
 
 
-def test_sections_that_do_not_fit_the_pool_are_refused() -> None:
+def test_sections_of_another_pool_are_rejected() -> None:
     with pytest.raises(ValueError, match="another pool"):
         Vectors(memoryview(b"\x80" * 8), memoryview(b"\0" * 12), 4)

@@ -8,12 +8,12 @@ from goalwright_skills.selection.query.goal_words import EVERYDAY_WORDS, is_ever
 from goalwright_skills.selection.query.terms import terms
 
 
-def test_each_everyday_word_is_known_by_its_term() -> None:
+def test_everyday_words_are_recognized_by_term() -> None:
     found = {term for word in EVERYDAY_WORDS for term in terms(word)}
     assert len(found) > 200
     assert all(map(is_everyday, found))
 
 
 @pytest.mark.parametrize("word", ["deployment", "dayjs", "invoice", "e"])
-def test_other_words_are_not(word: str) -> None:
+def test_other_words_are_not_everyday(word: str) -> None:
     assert not any(map(is_everyday, terms(word)))

@@ -52,17 +52,17 @@ def pool(tmp_path: Path) -> list[Skill]:
         ("", ""),
     ],
 )
-def test_script_and_function_words_tell_the_language(text: str, expected: str) -> None:
+def test_language_is_detected_by_script_and_function_words(text: str, expected: str) -> None:
     assert language(text) == expected
 
 
-def test_the_languages_of_texts_are_those_of_a_good_part_of_them() -> None:
+def test_languages_need_a_good_share_of_the_texts() -> None:
     assert languages(["Write a report.", "为这个服务写文档", "", "Compare the two."]) == ["English", "Chinese"]
     assert languages([*["Write a report."] * 9, "为这个服务写文档"]) == ["English"]
 
 
 @pytest.mark.parametrize("goal", ["我们应该怎样给产品定价？", "Welche Preise sollen wir für unser Produkt nehmen?"])
-def test_a_goal_in_another_language_than_the_skills_is_told(pool: list[Skill], goal: str) -> None:
+def test_a_goal_in_another_language_is_detected(pool: list[Skill], goal: str) -> None:
     found = RankedDetector().foreign(goal, pool)
     assert found is not None
     assert found.skills == "English"
@@ -87,7 +87,7 @@ def test_chinese_skills_are_found_by_chinese_goals_among_english_ones(tmp_path: 
     assert [one.name for one in detector.detect("翻译这份技术内容", skills)] == ["reports"]
 
 
-def test_two_rankings_become_one_by_the_better_score(pool: list[Skill]) -> None:
+def test_two_rankings_are_merged_by_the_better_score(pool: list[Skill]) -> None:
     goal, ranked = "我们应该怎样给产品定价？API 文档的端点", RankedDetector()
     own = ranked.rank(goal, pool, 3)
     assert own[0].name == "api-docs"

@@ -29,20 +29,20 @@ from goalwright_skills.selection.query.parts import MAX_LENGTH, MAX_PARTS, parts
         ("Keep e.g. tables as they are, please", []),
     ],
 )
-def test_a_goal_is_divided_where_its_words_say_so(goal: str, parts: list[str]) -> None:
+def test_goals_are_split_into_parts(goal: str, parts: list[str]) -> None:
     assert parts_of(goal) == parts
 
 
-def test_a_line_that_is_only_wrapped_does_not_divide() -> None:
+def test_wrapped_lines_are_not_split() -> None:
     assert parts_of("Write the minutes of the meeting\nthat we held on Tuesday") == []
 
 
-def test_code_is_no_part() -> None:
+def test_code_blocks_are_not_parts() -> None:
     goal = "Fix the failing test.\n\n```\nassert a. b. c\nprint(1). print(2)\n```\n\nThen write the changelog entry."
     assert parts_of(goal) == ["Fix the failing test.", "Then write the changelog entry."]
 
 
-def test_parts_are_bounded_and_each_is_there_once() -> None:
+def test_parts_are_bounded_and_unique() -> None:
     goal = " ".join(f"Write chapter number {number} now." for number in range(100))
     assert len(parts_of(goal)) == MAX_PARTS
     assert parts_of("Write the report now. Write the report now. Send the report off.") == [

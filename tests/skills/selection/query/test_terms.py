@@ -25,19 +25,19 @@ def test_inflections_and_scripts_share_terms() -> None:
 
 
 @given(st.text(st.characters(max_codepoint=127)))
-def test_the_terms_of_a_text_are_those_that_are_spelled_in_it(text: str) -> None:
+def test_terms_and_spelled_agree(text: str) -> None:
     assert list(spelled(text)) == list(dict.fromkeys(terms(text)))
     assert all(terms(word) == [term] for term, word in spelled(text).items())
 
 
 @given(st.integers(min_value=0))
-def test_numbers_have_no_other_stem(number: int) -> None:
+def test_numbers_are_not_stemmed(number: int) -> None:
     assert terms(str(number)) == [str(number)[:40]]
     assert _stemmer().stemWord(str(number)) == str(number)
 
 
 @pytest.mark.slow
-def test_words_are_stemmed_right_in_several_threads_at_once() -> None:
+def test_stemming_is_thread_safe() -> None:
     words = [f"{first}{second}ations" for first in ("document", "observ", "form", "present") for second in "abcdefgh"]
     alone = {word: list(spelled(word)) for word in words}
     _STEMS.clear()
@@ -67,9 +67,9 @@ def test_words_are_stemmed_right_in_several_threads_at_once() -> None:
         ("cataloguing", "cataloging"),
     ],
 )
-def test_two_spellings_of_a_word_are_one_term(one: str, other: str) -> None:
+def test_british_and_american_spellings_share_a_term(one: str, other: str) -> None:
     assert terms(one) == terms(other)
 
 
-def test_words_that_only_look_like_another_spelling_stay_apart() -> None:
+def test_similar_words_keep_different_terms() -> None:
     assert terms("four hours of noise in a contour") == ["four", "hour", "nois", "contor"]

@@ -34,20 +34,20 @@ def agreement(goal: str, pool: Pool, name: str) -> Agreement:
     return passage.agreement([skill.name for skill in pool.skills].index(name))
 
 
-def test_words_of_the_description_and_of_the_body_alone_are_told_apart(pool: Pool) -> None:
+def test_description_and_body_words_are_counted_apart(pool: Pool) -> None:
     found = agreement("scanned invoices with their currency and a walrus", pool, "invoices")
     assert (found.described, found.in_body) == (2, 1)
 
 
-def test_a_word_that_fewer_skills_have_is_rarer(pool: Pool) -> None:
+def test_words_of_fewer_skills_are_rarer(pool: Pool) -> None:
     common, rare = (agreement(goal, pool, "invoices").rarest for goal in ("invoices", "scanned"))
     assert 0 < common < rare
 
 
-def test_nothing_is_said_where_no_word_is_shared(pool: Pool) -> None:
+def test_no_shared_word_gives_no_agreement(pool: Pool) -> None:
     assert agreement("a walrus", pool, "receipts") == Agreement()
 
 
-def test_what_a_long_goal_has_in_common_does_not_add_up_forever() -> None:
+def test_word_features_are_capped_for_long_goals() -> None:
     few, many = (need_features(Signals(), Agreement(said, said), Outlook()) for said in (20, 200))
     assert few == many

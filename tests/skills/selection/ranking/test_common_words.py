@@ -74,7 +74,7 @@ def pool(tmp_path: Path) -> list[Skill]:
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_the_only_skill_in_a_language_does_not_catch_other_goals_in_it(name: str, pool: list[Skill]) -> None:
+def test_the_only_skill_in_a_language_does_not_attract_other_goals(name: str, pool: list[Skill]) -> None:
     finder = RankedDetector()
     for goal in OTHERS[name]:
         assert name not in [one.name for one in finder.detect(goal, pool)], goal
@@ -85,13 +85,13 @@ def test_the_only_skill_in_a_language_is_found_by_a_goal_for_it(name: str, pool:
     assert name in [one.name for one in RankedDetector().detect(OWN[name], pool)]
 
 
-def test_the_only_skill_in_a_language_leads_by_few_of_its_words_only_a_little(pool: list[Skill]) -> None:
+def test_a_weak_match_in_the_only_language_leads_little(pool: list[Skill]) -> None:
     goal = "Eine Folge von fünf Willkommensmails für neue Abonnenten, verteilt auf zwei Wochen"
     found = {one.name: one for one in RankedDetector().explain(goal, pool, 30).candidates}
     assert found["lieferantenbewertung"].parts[0].signals["lead"] < 2.0
 
 
-def test_words_that_every_text_has_say_little() -> None:
+def test_common_words_have_small_rarity_shares() -> None:
     words = {word: word for word in ("und", "der", "für", "bericht", "可以", "翻译", "как", "отчет", "kubernetes")}
     found = rarity_shares(words, Table.shipped(), foreign=True)
     assert {word for word in words if found.get(word, 1.0) < 0.1} == {"und", "der", "für", "可以", "как"}
@@ -99,15 +99,15 @@ def test_words_that_every_text_has_say_little() -> None:
     assert found.get("отчет", 1.0) > 0.7
 
 
-def test_a_word_in_a_script_that_the_encoder_does_not_know_does_not_count_in_full() -> None:
+def test_words_in_unknown_scripts_count_partly() -> None:
     assert rarity_shares({"안전": "안전"}, Table.shipped(), foreign=True) == {"안전": UNKNOWN}
 
 
-def test_without_an_encoder_every_word_counts_in_full() -> None:
+def test_all_words_count_in_full_without_an_encoder() -> None:
     assert rarity_shares({"und": "und"}, None, foreign=True) == {}
 
 
-def test_the_best_by_words_leads_in_full_only_where_its_words_are_strong() -> None:
+def test_a_weak_best_score_leads_only_partly() -> None:
     assert leading(FULL_LEAD, 1.0, 1.0) == leading(2 * FULL_LEAD, 1.0, 1.0) == 1.0
     assert leading(FULL_LEAD / 4, 1.0, 1.0) == 0.25
     assert leading(0.0, 0.0, 1.0) == 0.0

@@ -51,21 +51,21 @@ def listed(pool: list[Skill], limit: int) -> list[str]:
     return [one.name for one in RankedDetector().rank(GOAL, pool, limit)]
 
 
-def test_the_last_places_are_for_skills_like_the_best_ones(pool: list[Skill]) -> None:
+def test_the_last_places_go_to_skills_similar_to_the_best(pool: list[Skill]) -> None:
     found = listed(pool, LISTED)
     assert len(found) == len(set(found)) == LISTED
     assert set(FILMS) <= set(found), "the searches too, which the goal says nothing of"
 
 
-def test_the_first_places_are_for_what_fits(pool: list[Skill]) -> None:
+def test_the_first_places_go_to_fitting_skills(pool: list[Skill]) -> None:
     assert listed(pool, LISTED)[:FITTING] == listed(pool, FITTING)
 
 
-def test_scores_of_a_list_fall(pool: list[Skill]) -> None:
+def test_listed_scores_decrease(pool: list[Skill]) -> None:
     scores = [one.score for one in RankedDetector().rank(GOAL, pool, LISTED)]
     assert scores == sorted(scores, reverse=True)
 
 
-def test_a_list_is_as_long_as_the_pool_has_skills(pool: list[Skill]) -> None:
+def test_a_listing_is_no_longer_than_the_pool(pool: list[Skill]) -> None:
     few = [skill for skill in pool if skill.name in FILMS]
     assert sorted(listed(few, LISTED)) == sorted(FILMS)

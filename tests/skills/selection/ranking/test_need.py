@@ -33,7 +33,7 @@ def pool(tmp_path: Path) -> list[Skill]:
     return registry(tmp_path).list_skills()
 
 
-def test_more_words_make_the_same_score_stronger() -> None:
+def test_strength_grows_with_the_number_of_words() -> None:
     assert strength(10, 5, 4, 1) < strength(10, 5, 4, 2) < strength(10, 5, 4, 5)
     assert strength(10, 0, 4, 2) == 0
 
@@ -41,7 +41,7 @@ def test_more_words_make_the_same_score_stronger() -> None:
 @pytest.mark.parametrize(
     "goal", ["Continue", "Do a and b", "What is your name?", "Plan my week", "Name", "A/B", "Plan a week of notes"]
 )
-def test_one_word_single_letters_and_everyday_words_select_nothing(pool: list[Skill], goal: str) -> None:
+def test_single_words_and_everyday_words_select_nothing(pool: list[Skill], goal: str) -> None:
     assert RankedDetector().detect(goal, pool) == []
 
 
@@ -57,7 +57,7 @@ def test_one_word_single_letters_and_everyday_words_select_nothing(pool: list[Sk
         "Recommend Postgres or MySQL",
     ],
 )
-def test_a_goal_that_asks_for_a_choice_finds_a_skill_that_weighs_options(pool: list[Skill], goal: str) -> None:
+def test_goals_that_compare_select_a_skill_that_weighs_options(pool: list[Skill], goal: str) -> None:
     assert implied_terms(goal)
     found = RankedDetector().rank(goal, pool, 1)
     assert found[0].name == "options"
@@ -78,12 +78,12 @@ def test_other_goals_do_not_ask_for_a_choice(goal: str) -> None:
     assert implied_terms(goal) == []
 
 
-def test_a_skill_after_the_first_is_less_likely_the_nearer_ones_more(pool: list[Skill]) -> None:
+def test_further_skills_are_less_likely_than_the_first(pool: list[Skill]) -> None:
     found = RankedDetector().rank("Compare the options in a report of plans and progress", pool, 3)
     assert found[0].score > found[1].score > found[2].score
 
 
-def test_a_goal_that_sounds_like_everyday_talk_takes_more_to_select_a_skill(pool: list[Skill]) -> None:
+def test_everyday_talk_needs_a_better_match(pool: list[Skill]) -> None:
     explained = [
         RankedDetector().explain(goal, pool, 1).candidates[0].change
         for goal in (
@@ -95,7 +95,7 @@ def test_a_goal_that_sounds_like_everyday_talk_takes_more_to_select_a_skill(pool
     assert "everyday talk" not in explained[1]
 
 
-def test_a_goal_in_another_language_has_a_threshold_of_its_own(pool: list[Skill]) -> None:
+def test_foreign_goals_have_their_own_threshold(pool: list[Skill]) -> None:
     shipped = Combination.shipped()
     english, german = (
         RankedDetector().explain(goal, pool, 1).candidates[0].change
@@ -106,9 +106,9 @@ def test_a_goal_in_another_language_has_a_threshold_of_its_own(pool: list[Skill]
     assert shipped.foreign != shipped.whole
 
 
-def test_a_goal_in_another_language_selects_a_skill_that_shares_no_word(pool: list[Skill]) -> None:
+def test_foreign_goals_select_by_meaning(pool: list[Skill]) -> None:
     assert RankedDetector().detect("部署失败以后继续发布", pool)[0].name == "continuous-delivery"
 
 
-def test_a_goal_without_spaces_says_which_words_a_description_lacks(pool: list[Skill]) -> None:
+def test_lacking_words_are_named_in_scripts_without_spaces(pool: list[Skill]) -> None:
     assert 'lacks "部署"' in RankedDetector().explain("部署失败以后继续发布", pool, 2).candidates[1].change

@@ -40,11 +40,11 @@ def test_each_part_of_a_goal_finds_its_skill(pool: list[Skill]) -> None:
     assert set(names(goal, pool)) == {"pdf-tables", "spreadsheets", "slide-decks"}
 
 
-def test_a_goal_of_one_part_selects_one_skill_though_others_share_its_words(pool: list[Skill]) -> None:
+def test_a_goal_of_one_part_selects_one_skill(pool: list[Skill]) -> None:
     assert names("Read the tables from these scanned PDF pages", pool) == ["pdf-tables"]
 
 
-def test_scores_fall_and_only_a_named_skill_has_one(pool: list[Skill]) -> None:
+def test_scores_decrease_and_only_named_skills_score_one(pool: list[Skill]) -> None:
     goal = "Read tables from PDF files, Excel workbooks with formulas and charts, slide decks for talks"
     scores = [one.score for one in RankedDetector().detect(goal, pool)]
     assert scores == sorted(scores, reverse=True)
@@ -56,7 +56,7 @@ def test_scores_fall_and_only_a_named_skill_has_one(pool: list[Skill]) -> None:
     assert all(one.score < 1 for one in rest)
 
 
-def test_the_number_of_skills_is_bound_by_the_parts_of_the_goal(tmp_path: Path) -> None:
+def test_the_number_of_skills_is_bounded_by_the_clauses_of_the_goal(tmp_path: Path) -> None:
     for number in range(20):
         put(tmp_path / "skills" / f"tables-{number}", f"tables-{number}", "Reads tables from scanned PDF pages.")
     skills = registry(tmp_path).list_skills()
@@ -65,7 +65,7 @@ def test_the_number_of_skills_is_bound_by_the_parts_of_the_goal(tmp_path: Path) 
     assert len(names(goal, skills)) <= MAX_SELECTED
 
 
-def test_a_skill_that_another_says_it_is_used_with_comes_with_it(tmp_path: Path) -> None:
+def test_a_skill_selected_together_by_description(tmp_path: Path) -> None:
     put(tmp_path / "skills/survival", "survival", "Fits survival models. Use with `clinical-reports`.")
     put(tmp_path / "skills/clinical-reports", "clinical-reports", "Patients, findings, conclusions.")
     put(tmp_path / "skills/gardening", "gardening", "Plans beds and seeds.")
@@ -75,14 +75,14 @@ def test_a_skill_that_another_says_it_is_used_with_comes_with_it(tmp_path: Path)
 
 
 @pytest.mark.parametrize("line", ["requires: [seeds]", "depends-on: seeds, soil", "metadata:\n  requires: seeds"])
-def test_a_skill_that_another_requires_comes_with_it(tmp_path: Path, line: str) -> None:
+def test_a_required_skill_is_selected_with_its_dependent(tmp_path: Path, line: str) -> None:
     put(tmp_path / "skills/garden-plan", "garden-plan", f"Plans garden beds.\n{line}")
     put(tmp_path / "skills/seeds", "seeds", "Catalogue numbers.")
     found = RankedDetector().detect("Plan the garden beds", registry(tmp_path).list_skills())
     assert [one.name for one in found] == ["garden-plan", "seeds"]
 
 
-def test_of_two_equal_complements_the_one_that_a_chosen_skill_names_is_selected(tmp_path: Path) -> None:
+def test_a_mentioned_skill_wins_a_tie(tmp_path: Path) -> None:
     put(
         tmp_path / "skills/models",
         "models",
@@ -98,7 +98,7 @@ def test_of_two_equal_complements_the_one_that_a_chosen_skill_names_is_selected(
     assert found[1].reason.endswith("goes with models")
 
 
-def test_the_set_is_the_same_from_the_cache(tmp_path: Path) -> None:
+def test_selections_are_equal_with_a_cached_index(tmp_path: Path) -> None:
     put(tmp_path / "skills/survival", "survival", "Fits survival models. Use with `clinical-reports`.")
     put(tmp_path / "skills/clinical-reports", "clinical-reports", "Patients, findings, conclusions.")
     skills = registry(tmp_path).list_skills()

@@ -34,32 +34,32 @@ def unheard(goal: str, pool: Pool) -> float:
     return passage.outlook.unheard
 
 
-def test_a_telling_word_that_no_skill_has_counts_by_what_it_says(pool: Pool) -> None:
+def test_unknown_words_count_by_their_weight(pool: Pool) -> None:
     table = pool.table
     assert table is not None
     assert unheard("set up an Elasticsearch index", pool) == table.weight("elasticsearch")
     assert unheard("set up a PostgreSQL index", pool) == 0
 
 
-def test_everyday_words_and_numbers_say_nothing(pool: Pool) -> None:
+def test_everyday_words_and_numbers_are_not_unheard(pool: Pool) -> None:
     assert unheard("please set up 3 forms for mother", pool) == 0
 
 
-def test_a_word_that_the_encoder_does_not_know_counts_like_most(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_words_unknown_to_the_encoder_have_the_median_weight(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool.table, "weight", lambda _: None)
     assert unheard("set up a Qxzvbn index", pool) == UNFAMILIAR
 
 
-def test_in_another_language_hardly_a_word_is_one_of_skills(pool: Pool) -> None:
+def test_unheard_words_are_ignored_in_other_languages(pool: Pool) -> None:
     assert unheard("richte bitte einen Elasticsearch-Index für die Suche ein", pool) == 0
 
 
-def test_why_names_the_word_that_no_skill_has() -> None:
+def test_the_explanation_names_the_unheard_word() -> None:
     found = RankedDetector().explain("configure a Kibana dashboard", library(), 1)
     assert 'no skill has "kibana"' in found.candidates[0].change
 
 
-def test_a_tool_that_everyday_talk_speaks_of_is_not_a_skill_of_that_name(tmp_path: Path) -> None:
+def test_everyday_talk_about_a_tool_names_no_skill(tmp_path: Path) -> None:
     put(tmp_path / "skills" / "spanner", "spanner-basics", '"Creates Spanner databases and their schemas."')
     skills = registry(tmp_path).list_skills()
     goal = "My bike stood in the cellar for years. Which size of spanner do I need for the pedals and the saddle?"
