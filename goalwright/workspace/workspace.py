@@ -32,12 +32,11 @@ from goalwright_skills.tools import listing as tool_listing
 from goalwright_skills.tools.disk_use import DiskLimits
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from goalwright.settings.paths import Paths
     from goalwright.settings.settings import Settings
     from goalwright.workspace.goal_selection import GoalSelection
-    from goalwright.workspace.llm_detector import Ask
     from goalwright.workspace.mcp_prompts import PromptSkills
     from goalwright.workspace.tools import OwnTool
     from goalwright_planner.events import SkillPrint
@@ -202,7 +201,7 @@ class Workspace:
         """A thread pool for detectors that wait for a model, so that they do not block other work."""
         return ThreadPoolExecutor(_DETECTOR_THREADS, "detector")
 
-    def unlocked(self, ask: Ask) -> Ask:
+    def unlocked(self, ask: Callable[[Request], Reply]) -> Callable[[Request], Reply]:
         """Wrap a call to a model within `catalogue` so that other goals can select meanwhile."""
 
         def call(request: Request) -> Reply:
