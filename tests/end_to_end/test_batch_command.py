@@ -258,7 +258,7 @@ def test_a_budget_too_small_for_one_call_is_raised_in_the_command_that_continues
     assert (ran.status, server.calls) == (5, [])
     reason = json.loads(ran.out)["reason"]
     assert reason.startswith("stopped at 0 of 300 tokens (max_tokens): the prompt of the next call may take ")
-    assert f"Stopped (budget) {reason.removeprefix('stopped ')}. Continue with:" in ran.err
+    assert f"{reason.capitalize()}. Continue with:" in ran.err
     command = shlex.split(ran.err.splitlines()[-1])
     assert int(command[command.index("--max-tokens") + 1]) > 600
     again = goalwright(*command[1:], cwd=folder)

@@ -100,7 +100,7 @@ def test_a_budget_that_ends_while_judging_exits_with_5_and_the_rest_is_paid_late
     report = json.loads(first.out)
     assert (first.status, report["stopped"]) == (5, "budget"), first.err
     assert " of 200 tokens" in report["reason"]
-    assert f"Stopped (budget) {report['reason'].removeprefix('stopped ')}. Continue with" in first.err
+    assert f"{report['reason'].capitalize()}. Continue with" in first.err
     again = goalwright(*arguments, "--resume", cwd=tmp_path)
     assert (again.status, json.loads(again.out)["stopped"]) == (0, None), again.err
     asked = Counter(json.dumps(call.body["messages"]) for call in server.calls)

@@ -44,7 +44,7 @@ def test_a_run_is_tagged_noted_found_counted_and_untagged(workspace: Path, goalw
     assert "runs" in goalwright("trace", "stats", "--days", "7").out
 
 
-def test_what_is_asked_wrongly_is_said(workspace: Path, goalwright: Callable[..., Ran]) -> None:
+def test_wrong_usage_is_refused(workspace: Path, goalwright: Callable[..., Ran]) -> None:
     fill(workspace)
     goalwright = partial(goalwright, cwd=workspace)
     wrong = (

@@ -94,7 +94,7 @@ def test_select_refuses_a_goal_that_is_too_long(
     assert "the goal has 200,001 characters, more than 200,000" in ran.err
 
 
-def test_what_a_skill_needs_is_told(workspace: Path, goalwright: Goalwright) -> None:
+def test_list_and_show_report_unmet_needs(workspace: Path, goalwright: Goalwright) -> None:
     listed = goalwright("skills", "list", cwd=workspace).out.splitlines()
     assert [line.split()[0] for line in listed if "[needs web access: not available]" in line] == [
         "hn-analysis",

@@ -35,15 +35,15 @@ def end(budget: Budget, capsys: pytest.CaptureFixture[str]) -> str:
     return capsys.readouterr().err
 
 
-def test_the_end_says_what_was_written_off_for_workers_that_died(capsys: pytest.CaptureFixture[str]) -> None:
+def test_summary_reports_budget_written_off_for_dead_workers(capsys: pytest.CaptureFixture[str]) -> None:
     budget = lost_workers(2)
     assert budget.cost == pytest.approx(2.0)
     said = end(budget, capsys)
-    assert "Stopped (budget): $1.0000 of it was written off for 2 workers that died" in said
+    assert "Stopped (budget); $1.0000 of it was written off for 2 workers that died" in said
     assert "Continue with:" in said
 
 
-def test_nothing_is_said_if_nothing_was_written_off(capsys: pytest.CaptureFixture[str]) -> None:
+def test_summary_omits_write_offs_if_there_are_none(capsys: pytest.CaptureFixture[str]) -> None:
     assert "Stopped (budget). Continue with:" in end(Budget(1.0), capsys)
 
 
@@ -56,7 +56,7 @@ def test_nothing_is_said_if_nothing_was_written_off(capsys: pytest.CaptureFixtur
         (["see http://a.b/c: ask me@d.e"], "'see http://a.b/c: ask me@d.e'"),
     ],
 )
-def test_the_command_to_continue_has_no_password(given: list[str], printed: str) -> None:
+def test_resume_command_has_no_password(given: list[str], printed: str) -> None:
     with click.Context(click.Command("batch"), obj=["batch", *given]):
         assert run.resume_command() == f"goalwright batch {printed} --resume"
 
@@ -70,7 +70,7 @@ def test_the_command_to_continue_has_no_password(given: list[str], printed: str)
         ("--max-cost 0.01 --resume", (0.01, None), (0.0277, 11_085), "--max-cost 0.055 --resume"),
     ],
 )
-def test_the_command_to_continue_has_a_limit_that_pays_for_the_next_call(
+def test_resume_command_raises_a_limit_below_the_next_call(
     given: str,
     limits: tuple[float | None, int | None],
     needed: tuple[float, int],
@@ -82,10 +82,10 @@ def test_the_command_to_continue_has_a_limit_that_pays_for_the_next_call(
     with click.Context(click.Command("batch"), obj=["batch", *given.split()]):
         run.say_stopped("budget", spent, options)
     said, command = capsys.readouterr().err.splitlines()
-    assert said == "Stopped (budget) at 0 of 3,000: the next call is long. Continue with:"
+    assert said == "Stopped at 0 of 3,000: the next call is long. Continue with:"
     assert command == f"  goalwright batch {printed}"
 
 
-def test_json_has_what_was_written_off() -> None:
+def test_json_has_write_offs() -> None:
     report = BatchReport(BatchSummary(3), "budget", Path("out.jsonl"), written_off=lost_workers(1).written_off)
     assert report.to_dict()["written_off"] == {"workers": 1, "cost_usd": pytest.approx(0.5), "tokens": 0}

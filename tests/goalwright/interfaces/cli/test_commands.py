@@ -47,7 +47,7 @@ def test_delete_removes_what_new_created(tmp_path: Path, capsys: pytest.CaptureF
     assert not (tmp_path / "skills" / "word-count").exists()
 
 
-def test_what_a_skill_needs_is_told_by_what_the_user_allows(
+def test_check_reports_needs_that_the_settings_do_not_meet(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = "---\nname: reading-prices\ndescription: Reads the prices on a page. Use when asked for prices.\n"
@@ -98,7 +98,7 @@ def test_a_dry_run_of_a_plan_names_its_skills(tmp_path: Path, capsys: pytest.Cap
     ]
 
 
-def test_an_export_to_a_file_says_which_runs_it_contains(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_export_to_a_file_reports_its_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     recorded.prepare(tmp_path)
 
     async def run() -> str:
@@ -119,7 +119,7 @@ def test_an_export_to_a_file_says_which_runs_it_contains(tmp_path: Path, capsys:
 
 
 @pytest.mark.parametrize("command", ["run", "plan"])
-def test_an_unwritable_output_file_is_reported_before_anything_is_spent(
+def test_unwritable_output_file_is_reported_before_a_model_call(
     tmp_path: Path, command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for target, message in ((tmp_path, "is a folder"), (tmp_path / "nowhere" / "a.md", "nowhere does not exist")):
@@ -127,9 +127,7 @@ def test_an_unwritable_output_file_is_reported_before_anything_is_spent(
         assert message in capsys.readouterr().err
 
 
-def test_a_batch_whose_model_cannot_be_called_spends_and_writes_nothing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_batch_with_an_unusable_model_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "goals.txt").write_text("Say hello\nSay goodbye\n", encoding="utf-8")
     assert ended("batch", "goals.txt", "-o", "out.jsonl", "--model", "nonsense", "--json") == 4
     assert json.loads(capsys.readouterr().out)["error"]["message"] == "no provider is known for the model 'nonsense'"
@@ -150,7 +148,7 @@ def test_quiet_leaves_only_the_result(command: tuple[str, ...], capsys: pytest.C
     assert capsys.readouterr().err == ""
 
 
-def test_a_run_in_use_is_not_deleted_and_a_warning_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_prune_keeps_a_run_in_progress_with_a_warning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     recorded.prepare(tmp_path)
 
     async def prune() -> tuple[int, str]:
@@ -168,9 +166,7 @@ def test_a_run_in_use_is_not_deleted_and_a_warning_says_so(tmp_path: Path, capsy
         assert f"'{days}' is not a number of days; for example: 30 or 30d" in capsys.readouterr().err
 
 
-def test_resuming_a_finished_run_says_that_there_was_nothing_to_resume(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_resuming_a_finished_run_reports_that_it_is_done(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     recorded.prepare(tmp_path)
 
     async def run() -> str:
@@ -186,9 +182,7 @@ def test_resuming_a_finished_run_says_that_there_was_nothing_to_resume(
     assert capsys.readouterr().err == ""
 
 
-def test_a_run_is_played_back_with_the_time_worked_and_how_it_ended(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_playback_shows_elapsed_time_and_the_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "run.jsonl"
     file.write_text("".join(f"{line}\n" for line in trace_file.lines(rows(*BEGUN, *RESUMED))), encoding="utf-8")
     assert ended("replay", str(file)) == 0
@@ -205,7 +199,7 @@ def test_a_task_shown_in_full_has_rounded_seconds(tmp_path: Path, capsys: pytest
     assert "seconds: 3.0\n" in capsys.readouterr().out
 
 
-def test_a_dry_rerun_reports_what_the_rerun_would(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_dry_rerun_matches_the_rerun(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     draft = recorded.prepare(tmp_path)
 
     async def run() -> None:
@@ -220,7 +214,7 @@ def test_a_dry_rerun_reports_what_the_rerun_would(tmp_path: Path, capsys: pytest
     assert "there is no skill 'nope'" in capsys.readouterr().err
 
 
-def test_an_invalid_prompt_budget_is_warned_about_once(
+def test_invalid_prompt_budget_causes_one_warning(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SKILLS_PROMPT_CHAR_BUDGET", "abc")
@@ -252,7 +246,7 @@ docs:
 """
 
 
-def test_a_check_reports_what_it_builds(
+def test_check_reports_builds(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     go = tmp_path / "bin" / "go"

@@ -51,7 +51,7 @@ class Terminal(io.StringIO):
 @pytest.mark.parametrize(
     ("runs", "quiet", "said"), [(("r1",), False, True), (("r1", "r2"), False, False), (("r1",), True, False)]
 )
-def test_the_first_run_of_a_workspace_says_what_comes_next(
+def test_first_run_of_a_workspace_prints_next_steps(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, runs: tuple[str, ...], quiet: bool, said: bool
 ) -> None:
     monkeypatch.setenv("TERM", "xterm")
@@ -64,7 +64,7 @@ def test_the_first_run_of_a_workspace_says_what_comes_next(
     assert ("`goalwright trace show` shows how it went" in shown.getvalue()) is said
 
 
-def test_the_printed_limit_has_room_for_the_call_that_did_not_fit(capsys: pytest.CaptureFixture[str]) -> None:
+def test_printed_limit_pays_for_the_next_call(capsys: pytest.CaptureFixture[str]) -> None:
     result = Result("r1", "stopped", "Hi", None, None, None, (), (), Usage(1, 10, 5), 0.0001, None, 2.0)
     for settings, limit, needed, wanted in (
         (Settings(max_tokens=20), "max_tokens", 5_991.0, "--max-tokens 12012"),
@@ -78,7 +78,7 @@ def test_the_printed_limit_has_room_for_the_call_that_did_not_fit(capsys: pytest
 
 
 @pytest.mark.parametrize(("folder", "shown"), [(False, "'my notes'"), (True, "'my notes/'")])
-def test_the_command_that_resumes_is_the_same_whether_or_not_the_run_had_time_to_stop(
+def test_resume_command_is_the_same_for_an_immediate_exit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], folder: bool, shown: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -93,7 +93,7 @@ def test_the_command_that_resumes_is_the_same_whether_or_not_the_run_had_time_to
     assert stopped == f"  goalwright resume r1 --tools python --allow-web example.org -o {shown}"
 
 
-def test_an_interrupted_run_says_what_is_kept_and_exits_immediately(capsys: pytest.CaptureFixture[str]) -> None:
+def test_interrupted_run_reports_kept_work_and_exits(capsys: pytest.CaptureFixture[str]) -> None:
     exits: list[int] = []
     assert run_to_exit(run_ending("interrupted"), ResultOutput(OutputMode(), Path()), exits.append) == 130
     assert exits == [130]
@@ -102,14 +102,14 @@ def test_an_interrupted_run_says_what_is_kept_and_exits_immediately(capsys: pyte
     assert "interrupted: interrupted" not in err
 
 
-def test_a_run_that_is_done_returns_its_exit_status(capsys: pytest.CaptureFixture[str]) -> None:
+def test_finished_run_returns_its_exit_status(capsys: pytest.CaptureFixture[str]) -> None:
     exits: list[int] = []
     assert run_to_exit(run_ending("done"), ResultOutput(OutputMode(quiet=True), Path()), exits.append) == 0
     assert exits == []
     assert capsys.readouterr() == ("hello\n", "")
 
 
-def test_an_answer_that_cannot_be_written_is_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_answer_is_printed_if_it_cannot_be_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_to_exit(run_ending("done"), ResultOutput(OutputMode(quiet=True), Path(), ResultTarget(tmp_path))) == 0
     captured = capsys.readouterr()
     assert captured.out == "hello\n"
@@ -132,7 +132,7 @@ def partial_result() -> Result:
     return Result("r1", "partial", "Say hello", answer, error, None, (), tasks, Usage(), 0.0, None, code=NO_RESULT)
 
 
-def test_why_a_part_is_missing_is_shown_once_if_answer_and_error_are_both_visible(
+def test_error_is_not_repeated_if_the_answer_shows_it(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     outer, inner = os.openpty()

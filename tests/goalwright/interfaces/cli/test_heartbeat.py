@@ -23,7 +23,7 @@ class Clock:
         return self.now
 
 
-def test_it_describes_what_is_under_way_and_for_how_long() -> None:
+def test_heartbeat_names_running_tasks_and_their_time() -> None:
     clock = Clock()
     heartbeat = Heartbeat(clock)
     assert heartbeat.text() is None
@@ -38,7 +38,7 @@ def test_it_describes_what_is_under_way_and_for_how_long() -> None:
     assert heartbeat.text() is None
 
 
-def test_many_tasks_are_counted_and_the_slowest_named() -> None:
+def test_heartbeat_counts_many_tasks_and_names_the_slowest() -> None:
     clock = Clock()
     heartbeat = Heartbeat(clock)
     heartbeat.note(TaskStarted("first"))
@@ -52,7 +52,7 @@ def test_many_tasks_are_counted_and_the_slowest_named() -> None:
     assert heartbeat.text() == "4 tasks under way: t0 for 0 s, t1 for 0 s, t2 for 0 s, …"
 
 
-def test_it_is_printed_only_after_a_silence(capsys: pytest.CaptureFixture[str]) -> None:
+def test_heartbeat_is_printed_only_after_a_silence(capsys: pytest.CaptureFixture[str]) -> None:
     clock = Clock()
     lines = ProgressLines(clock=clock)
     lines.note(TaskStarted("a"))
@@ -64,7 +64,7 @@ def test_it_is_printed_only_after_a_silence(capsys: pytest.CaptureFixture[str]) 
     assert capsys.readouterr().err == "   15.0 s  1 task under way: a for 15 s\n"
 
 
-def test_the_longer_it_lasts_the_less_often_it_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_heartbeat_interval_grows(capsys: pytest.CaptureFixture[str]) -> None:
     clock = Clock()
     lines = ProgressLines(clock=clock)
     lines.note(TaskStarted("a"))
@@ -75,7 +75,7 @@ def test_the_longer_it_lasts_the_less_often_it_is_printed(capsys: pytest.Capture
     assert times == ["15.0", "45.0", "105.0", "165.0", "225.0"]
 
 
-def test_tokens_are_told_every_time_with_their_speed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_heartbeat_has_tokens_and_their_rate(capsys: pytest.CaptureFixture[str]) -> None:
     clock = Clock()
     lines = ProgressLines(clock=clock)
     lines.note(TaskStarted("a"))
@@ -97,7 +97,7 @@ def test_tokens_are_told_every_time_with_their_speed(capsys: pytest.CaptureFixtu
     ]
 
 
-def test_it_beats_for_as_long_as_the_block_lasts() -> None:
+def test_heartbeat_ends_with_the_block() -> None:
     async def count_beats() -> int:
         beats = 0
         enough = asyncio.Event()

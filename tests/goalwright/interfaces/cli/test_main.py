@@ -145,7 +145,7 @@ def test_a_usage_error_has_no_traceback_even_with_verbose(capsys: pytest.Capture
     assert "Traceback" not in capsys.readouterr().err
 
 
-def test_closed_streams_and_limited_encodings_can_be_printed_to(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_printing_works_with_closed_streams_and_limited_encodings(monkeypatch: pytest.MonkeyPatch) -> None:
     ascii_stdout = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
     monkeypatch.setattr(sys, "stdout", ascii_stdout)
     monkeypatch.setattr(sys, "stderr", None)
@@ -217,7 +217,7 @@ def test_long_helps_have_headings(name: str, capsys: pytest.CaptureFixture[str])
     assert "--stream-plan" not in text
 
 
-def test_a_groups_summary_of_a_command_is_the_first_line_of_its_help() -> None:
+def test_group_summaries_are_the_first_lines_of_help() -> None:
     def check(group: LazyGroup) -> None:
         context = click.Context(group)
         for name, (_, summary) in group._subcommands.items():

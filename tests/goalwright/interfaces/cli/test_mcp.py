@@ -77,9 +77,7 @@ def test_an_unknown_server_and_nothing_to_import_are_wrong_usage(
     assert "there is neither" in capsys.readouterr().err
 
 
-def test_import_writes_the_workspaces_servers_which_are_not_trusted_by_that(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_imported_servers_are_not_trusted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / ".vscode").mkdir()
     (tmp_path / ".vscode" / "mcp.json").write_text(json.dumps({"servers": {"small": small()}}), encoding="utf-8")
     assert ended("mcp", "import", "--json") == 0
@@ -88,9 +86,7 @@ def test_import_writes_the_workspaces_servers_which_are_not_trusted_by_that(
     assert [row["state"] for row in printed(capsys)] == ["untrusted"]
 
 
-def test_a_first_run_with_trust_runs_a_plan_that_names_a_servers_tool(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_first_run_with_trust_can_use_a_servers_tool(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     configure(tmp_path, small=small())
     plan = {"tasks": [{"id": "sum", "action_type": "tool", "name": "mcp__small__add", "arguments": {"a": 20, "b": 22}}]}
     (tmp_path / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
@@ -102,7 +98,7 @@ def test_a_first_run_with_trust_runs_a_plan_that_names_a_servers_tool(
     assert printed(capsys)["answer"] == "42"
 
 
-def test_a_person_is_asked_about_the_entry_and_then_about_its_tools(
+def test_trust_prompt_asks_about_the_server_then_its_tools(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     configure(tmp_path, small=small(env={"TOKEN": "${HOME}"}))
@@ -129,7 +125,7 @@ def test_a_person_is_asked_about_the_entry_and_then_about_its_tools(
     assert (asked[3:], len(tools.mcp.offer(start=False).tools)) == (["May models call them?"], 5)
 
 
-def test_a_person_is_shown_the_prompts_too_and_trusts_what_was_shown(
+def test_trust_prompt_shows_prompts_too(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     configure(tmp_path, asks={"command": sys.executable, "args": ["-S", str(ASKING), "modern"]})

@@ -54,7 +54,7 @@ def test_two_sets_of_options_fill_one_value() -> None:
     assert result.output == "red True 3\n"
 
 
-def test_options_appear_in_help_in_the_order_they_are_listed_in() -> None:
+def test_options_keep_their_order_in_help() -> None:
     @click.command()
     @together(colours, sizes, click.option("--times"))
     def draw(drawing: Drawing, times: str) -> None:
@@ -63,7 +63,7 @@ def test_options_appear_in_help_in_the_order_they_are_listed_in() -> None:
     assert [parameter.name for parameter in draw.params] == ["colour", "wide", "times"]
 
 
-def test_a_flag_that_overrides_a_setting_is_named_as_the_setting() -> None:
+def test_setting_flags_are_named_as_settings() -> None:
     others = {"changes"}  # settings by name
     assert {field.name for field in fields(SettingFlags)} - others <= {field.name for field in fields(Settings)}
 

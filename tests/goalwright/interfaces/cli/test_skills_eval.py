@@ -42,9 +42,7 @@ def goals(tmp_path: Path) -> Callable[..., str]:
     return write
 
 
-def test_the_document_has_the_fields_of_the_contract(
-    goals: Callable[..., str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_json_has_the_documented_fields(goals: Callable[..., str], capsys: pytest.CaptureFixture[str]) -> None:
     assert ended("skills", "eval", goals(REVIEW, NOTES, NONE, WRONG), "--json") == 0
     document = json.loads(capsys.readouterr().out)
     misses = document.pop("misses")
@@ -62,9 +60,7 @@ def test_the_document_has_the_fields_of_the_contract(
     assert "`For …, use meeting-notes.` in that of release-notes" in wrong["why"]
 
 
-def test_people_read_measures_misses_and_what_to_change(
-    goals: Callable[..., str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_text_has_measures_misses_and_advice(goals: Callable[..., str], capsys: pytest.CaptureFixture[str]) -> None:
     assert ended("skills", "eval", goals(REVIEW, NONE, WRONG)) == 0
     out = capsys.readouterr().out
     head, row, _, misses, *_ = out.splitlines()
@@ -77,9 +73,7 @@ def test_people_read_measures_misses_and_what_to_change(
     assert "  meeting-notes: missed by 1 goal; first instead: release-notes (1); its description lacks: " in out
 
 
-def test_no_expected_skill_is_said_to_come_first_instead_of_another(
-    goals: Callable[..., str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_misses_do_not_blame_an_expected_skill(goals: Callable[..., str], capsys: pytest.CaptureFixture[str]) -> None:
     both = {"goal": "Write release notes for 2.0", "expected": ["release-notes", "code-review"]}
     assert ended("skills", "eval", goals(WRONG, both)) == 0
     assert "  code-review: missed by 1 goal; its description lacks: " in capsys.readouterr().out
@@ -134,7 +128,7 @@ def test_a_check_fails_below_its_bounds(
     assert said in err if said else err == ""
 
 
-def test_a_bound_of_what_no_goal_measures_fails() -> None:
+def test_bound_fails_if_no_goal_measures_it() -> None:
     nothing = Evaluation(Figures(1, None, None, None, 0, None, 0), {}, ())
     assert list(selection.below(nothing, {"r_at_1": 0.1})) == ["first place is not measured, below 0.100"]
 
@@ -149,7 +143,7 @@ def test_more_goals_without_a_skill_than_allowed_fail_a_check(
     assert "check failed: nothing selected is 1, above 0" in capsys.readouterr().err
 
 
-def test_a_skill_that_ranks_first_and_is_not_selected_fails_a_check(
+def test_check_fails_if_the_best_skill_is_not_selected(
     goals: Callable[..., str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     first = {"goal": "Bake a sourdough loaf with the team", "expected": "x"}
@@ -172,7 +166,7 @@ def test_wrong_lines_are_an_error_with_file_and_line(
     assert "none.jsonl cannot be read" in capsys.readouterr().err
 
 
-def test_an_expected_skill_that_is_not_there_is_said(
+def test_unknown_expected_skill_causes_a_warning(
     goals: Callable[..., str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SKILL_DEBUGGING_ENABLED", "false")
@@ -203,7 +197,7 @@ def test_goals_come_from_stdin_and_from_one_pool(
     assert "stdin has no goals of the pool 'c'\n  leave --pool out" in capsys.readouterr().err
 
 
-def test_a_model_that_selects_is_asked_once_for_each_goal(
+def test_llm_detector_is_asked_once_per_goal(
     goals: Callable[..., str], goalwright: Callable[..., Ran], serve: Callable[[Script], OpenAIServer], tmp_path: Path
 ) -> None:
     server = serve(lambda _: Say('{"skills": [{"name": "release-notes", "reason": "it fits"}]}'))
@@ -214,7 +208,7 @@ def test_a_model_that_selects_is_asked_once_for_each_goal(
     assert (document["goals"], document["r_at_1"], len(server.calls)) == (2, 0.5, 2)
 
 
-def test_progress_is_told_on_a_terminal_and_now_and_then_elsewhere(
+def test_progress_at_a_terminal_and_elsewhere(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(counting, "_REDRAW", 0.0)
@@ -231,7 +225,7 @@ def test_progress_is_told_on_a_terminal_and_now_and_then_elsewhere(
         assert capsys.readouterr().err == said
 
 
-def test_pairs_that_compete_are_named_with_goals(
+def test_overlap_lists_pairs_with_goals(
     goals: Callable[..., str], capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     for name in ("pdf-a", "pdf-b"):
@@ -252,7 +246,7 @@ def test_pairs_that_compete_are_named_with_goals(
     assert pairs["pdf-a", "pdf-b"] == ["Split PDF pages"]
 
 
-def test_an_overlap_that_cannot_be_found_is_an_error_or_said(
+def test_overlap_reports_errors_and_empty_results(
     goals: Callable[..., str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert ended("skills", "check", "--overlap", "--skill", "nope") == 2

@@ -27,7 +27,7 @@ def decide(folder: Path, text: str) -> None:
     (folder / "goalwright.toml").write_text(f"[skills]\n{text}\n", encoding="utf-8")
 
 
-def test_the_document_has_the_fields_of_the_contract(capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_has_the_documented_fields(capsys: pytest.CaptureFixture[str]) -> None:
     assert ended("skills", "select", "--why", "--json", "--top", "3", GOAL) == 0
     document = json.loads(capsys.readouterr().out)
     assert list(document) == ["goal", "certain", "why", "candidates"]
@@ -79,7 +79,7 @@ def test_a_named_skill_is_explained_even_if_it_was_no_candidate(
     assert other["change"].startswith("it cannot be selected: it is broken")
 
 
-def test_no_skill_is_left_out_for_words_that_count_more_than_those_of_the_last_candidate(
+def test_non_candidates_share_fewer_words_than_the_last_candidate(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for number in range(80):
@@ -103,7 +103,7 @@ def test_no_skill_is_left_out_for_words_that_count_more_than_those_of_the_last_c
     assert [(own, last) for own, last in counts if own > last] == []
 
 
-def test_the_skills_that_are_certain_are_named_where_others_are_selected_too(
+def test_text_names_the_certain_skills(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     goal = "Summarize the meeting notes, then write the weekly report and a decision memo"
@@ -116,7 +116,7 @@ def test_the_skills_that_are_certain_are_named_where_others_are_selected_too(
     assert first == f"{len(found)} skills are selected, {', '.join(certain)} with certainty: {', '.join(found)}."
 
 
-def test_what_would_change_a_part_of_the_goal_is_said_of_that_part(capsys: pytest.CaptureFixture[str]) -> None:
+def test_advice_names_the_part_of_the_goal(capsys: pytest.CaptureFixture[str]) -> None:
     assert (
         ended("skills", "select", "--why", "--json", "--top", "30", "Review the diff of the shop. Our cat is black.")
         == 0
@@ -152,7 +152,7 @@ def test_a_named_candidate_is_listed_once(capsys: pytest.CaptureFixture[str]) ->
     assert "known skills: code-review" in capsys.readouterr().err
 
 
-def test_a_goal_without_candidates_says_that_nothing_is_selected(capsys: pytest.CaptureFixture[str]) -> None:
+def test_goal_without_candidates_selects_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     assert ended("skills", "select", "--why", "--detector", "keyword", "Zzyzx") == 0
     ran = capsys.readouterr()
     assert ran.out == f"{NOTHING}\n"
@@ -174,14 +174,12 @@ def test_wrong_usage_is_an_error(arguments: list[str], said: str, capsys: pytest
     assert said in capsys.readouterr().err
 
 
-def test_a_detector_that_asks_a_model_is_explained_by_the_ranking(capsys: pytest.CaptureFixture[str]) -> None:
+def test_llm_detector_is_explained_by_the_ranking(capsys: pytest.CaptureFixture[str]) -> None:
     assert ended("skills", "select", "--why", "--detector", "llm", "--json", GOAL) == 0
     assert json.loads(capsys.readouterr().out)["candidates"][0]["name"] == "code-review"
 
 
-def test_the_list_marks_what_was_decided_and_its_document_keeps_its_form(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_list_marks_preferences_in_text_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     decide(tmp_path, 'manual = ["debugging"]\npin = ["decision-memo"]\noff = ["code-review", "code-revue"]')
     assert ended("skills", "list") == 0
     ran = capsys.readouterr()
@@ -200,9 +198,7 @@ def test_the_list_marks_what_was_decided_and_its_document_keeps_its_form(
     assert "code-review              bundled    [disabled by [skills] off] Review" in capsys.readouterr().out
 
 
-def test_select_leaves_manual_skills_out_and_says_why_one_is_not_called(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_select_leaves_manual_skills_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     decide(tmp_path, 'manual = ["code-review"]')
     folder = tmp_path / "skills" / "inner"
     folder.mkdir(parents=True)
@@ -218,9 +214,7 @@ def test_select_leaves_manual_skills_out_and_says_why_one_is_not_called(
     assert "warning: the goal names inner, which is not called by name" in ran.err
 
 
-def test_labelled_goals_cannot_select_a_skill_that_is_manual(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_eval_does_not_select_manual_skills(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     decide(tmp_path, 'manual = ["code-review"]')
     (tmp_path / "goals.jsonl").write_text(json.dumps({"goal": GOAL, "expected": "code-review"}), encoding="utf-8")
     assert ended("skills", "eval", "goals.jsonl", "--json") == 0

@@ -105,10 +105,9 @@ def _say_limit(batch: Batch) -> None:
 
 def say_stopped(stopped: str, spent: BudgetSpent | None, options: BatchOptions, more: str = "") -> None:
     """Print why a batch or an evaluation was stopped, `more` details, and the command that continues it."""
-    why = spent.message.removeprefix("stopped") if spent is not None else ""
-    if more:
-        why += f"{';' if ':' in why else ':'} {more}"
-    output.say(f"Stopped ({stopped}){why}. Continue with:\n  {resume_command(_raised_limits(spent, options))}")
+    reason = f"{spent.message[:1].upper()}{spent.message[1:]}" if spent is not None else f"Stopped ({stopped})"
+    details = f"; {more}" if more else ""
+    output.say(f"{reason}{details}. Continue with:\n  {resume_command(_raised_limits(spent, options))}")
 
 
 def _raised_limits(spent: BudgetSpent | None, options: BatchOptions) -> dict[str, str]:
@@ -149,19 +148,18 @@ def stop_on_signals(batch: Stoppable, cluster: ClusterOptions | None = None) -> 
         if cluster is not None:
             loop.call_later(cluster.drain, batch.stop_now)
 
-    presses = iter(("finishing running goals … (Ctrl-C again to stop them)", "stopping …"))
+    def first() -> None:
+        output.say("\nfinishing running goals … (Ctrl-C again to stop them)")
+        loop.add_signal_handler(signal.SIGINT, second)
+        drain()
 
-    def pressed() -> None:
-        message = next(presses)
-        output.say(f"\n{message}")
-        if message.startswith("finishing"):
-            drain()
-            return
-        batch.stop_now()
+    def second() -> None:
+        output.say("\nstopping …")
         loop.remove_signal_handler(signal.SIGINT)  # the third Ctrl-C ends the program
+        batch.stop_now()
 
     if sys.platform != "win32":
-        loop.add_signal_handler(signal.SIGINT, pressed)
+        loop.add_signal_handler(signal.SIGINT, first)
         loop.add_signal_handler(signal.SIGTERM, drain if cluster is not None else batch.stop_now)
 
 
