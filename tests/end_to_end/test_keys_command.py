@@ -53,7 +53,7 @@ def test_a_key_is_set_from_stdin_listed_without_its_value_and_removed(goalwright
     assert goalwright("keys", "remove", "openai").status == 0
     gone = goalwright("keys", "remove", "openai")
     assert (gone.status, "no key of openai is stored" in gone.err) == (2, True)
-    assert "No key is kept" in goalwright("keys", "list").err
+    assert "No key is stored" in goalwright("keys", "list").err
 
 
 def test_a_key_on_the_command_line_is_refused_and_not_repeated(goalwright: Goalwright, own_home: Path) -> None:

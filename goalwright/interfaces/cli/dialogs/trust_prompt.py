@@ -85,7 +85,7 @@ def _entry_text(state: ServerState) -> str:
     lines += [f"  {name} from your environment goes to {where}" for name, where in entry.variables()]
     if not entry.raw.get("url") and not entry.confined:
         lines.append(
-            'It can do whatever you can; with "confined": true in its entry, it runs behind the walls of tools.'
+            'It can do everything that you can; with "confined": true in its entry, it runs in the sandbox of tools.'
         )
     return "\n".join(lines)
 

@@ -56,7 +56,7 @@ def replan(
     """
     if target is not None:
         target.check()
-    text = stdin.stdin_text("what to change") if request == "-" else request
+    text = stdin.stdin_text("the change") if request == "-" else request
     goalwright, run_id = recorded_run.runtime_of(run, workspace, flags, mode, trust=trust)
     changed = execution.run_with_progress(goalwright, mode, partial(goalwright.replan, run_id, text), target=target)
     shown = execution.ResultOutput(mode, workspace, target, settings=goalwright.settings, changes_plan=True)

@@ -65,8 +65,8 @@ def select(
 ) -> int:
     """Show which skills fit a goal, how well and why.
 
-    --why says in a sentence what decides, and lists the candidates with what would change the selection; -v adds their
-    scores by part of the goal and by signal. No model is called.
+    --why explains the selection in a sentence, and lists the candidates with the changes that would select them; -v
+    adds their scores by part of the goal and by signal. No model is called.
 
     \b
     Examples:
@@ -141,7 +141,7 @@ def _print_one(select_for: Select, skills: WorkspaceSkills, goal: str | None, mo
     for selection in selections:
         output.print_text(f"{selection.score:.2f}  {selection.name}  {selection.reason}")
     if not selections and not mode.quiet:
-        output.say("No skill fits this goal. --top 5 shows the nearest ones, --why what would change that.")
+        output.say("No skill fits this goal. --top 5 shows the nearest ones, --why explains how to change that.")
     return 0
 
 
