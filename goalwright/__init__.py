@@ -54,7 +54,8 @@ _MODULES = {
     "goalwright_planner.approvals": "Answer ApprovalRequest Approve",
     "goalwright_executor.approvals.policy": "ApprovalRule",
     "goalwright.runs.stored.requests": "AnsweredAlready UnknownRequest",
-    "goalwright.runs.recipes.recipe": "NoRecipe Recipe RecipeParameter RecipeValueError",
+    "goalwright.runs.plans.plan_file": "InvalidPlan",
+    "goalwright.runs.recipes.recipe": "NoRecipe Recipe RecipeExists RecipeParameter RecipeValueError",
     # Models
     "goalwright_planner.model": "Message Model Reply Request ToolCall ToolSpec Usage",
     "goalwright_skills.image_file": "Image",

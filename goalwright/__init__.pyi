@@ -22,9 +22,11 @@ from goalwright.runs.conversations.conversation import Conversation as Conversat
 from goalwright.runs.conversations.conversation import TakenBack as TakenBack
 from goalwright.runs.conversations.stored_turns import StoredTurn as StoredTurn
 from goalwright.runs.goal import Goal as Goal
+from goalwright.runs.plans.plan_file import InvalidPlan as InvalidPlan
 from goalwright.runs.preview import Preview as Preview
 from goalwright.runs.recipes.recipe import NoRecipe as NoRecipe
 from goalwright.runs.recipes.recipe import Recipe as Recipe
+from goalwright.runs.recipes.recipe import RecipeExists as RecipeExists
 from goalwright.runs.recipes.recipe import RecipeParameter as RecipeParameter
 from goalwright.runs.recipes.recipe import RecipeValueError as RecipeValueError
 from goalwright.runs.run_goal import run_goal as run_goal
@@ -222,6 +224,7 @@ __all__ = [
     "ImagesRefused",
     "InputError",
     "Interval",
+    "InvalidPlan",
     "InvalidSettings",
     "KeyRefused",
     "LeaseLost",
@@ -245,6 +248,7 @@ __all__ = [
     "PromptTooLong",
     "RateLimited",
     "Recipe",
+    "RecipeExists",
     "RecipeParameter",
     "RecipeUse",
     "RecipeValueError",

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # The events of a person for a stored run: answers, changes of its plan, and withdrawn requests.
 PersonEvent = PlanChanged | ReplanAsked | ApprovalGiven
-_HINT = "edit the plan that `goalwright plan --of RUN` writes; tasks that have begun cannot change"
+_HINT = "edit the plan that `goalwright plan` writes for the run; tasks that have begun cannot change"
 
 
 @dataclass(frozen=True, slots=True)

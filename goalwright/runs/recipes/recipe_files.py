@@ -79,7 +79,7 @@ def find(workspace: Path, name: str) -> RecipeFile:
         names = [file.name for file in read_all(workspace)]
         raise NoRecipe(
             f"there is no recipe {name!r}; {known_are(name, names)}",
-            hint="`goalwright recipes save RUN --name NAME` makes one of a run",
+            hint="`goalwright recipes save` makes one from a run",
         )
     return _read(path)
 
