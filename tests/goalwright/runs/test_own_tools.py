@@ -90,7 +90,8 @@ def two() -> tuple[Callable[..., object], Callable[..., object]]:
 
 
 @pytest.mark.parametrize(
-    ("tools", "says"), [(two(), "2 of the tools are called orders_find"), ("python", "is one"), (orders_find, "is one")]
+    ("tools", "says"),
+    [(two(), "2 of the tools are called orders_find"), ("python", "must be a list"), (orders_find, "must be a list")],
 )
 async def test_tools_that_would_be_lost_are_refused(workspace: Path, tools: Any, says: str) -> None:
     with pytest.raises(InputError, match=says):

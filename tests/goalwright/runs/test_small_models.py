@@ -81,16 +81,6 @@ async def test_a_goal_that_lists_its_parts_is_planned_without_a_call(workspace: 
     assert (made.attempts, made.rule) == (0, "the goal lists 3 parts")
 
 
-async def test_a_part_has_no_skill_that_the_goal_refuses(workspace: Path, small: Serve) -> None:
-    small(answering)
-    goal = "Write a haiku, catalog the endpoints of a service, then join both; do not use the cataloging-apis skill"
-    result, record = await run(workspace, goal)
-    (made,) = record.of(PlanMade)
-    assert isinstance(made, PlanMade)
-    assert (result.status, len(made.plan.tasks) > 1) == ("done", True)
-    assert "cataloging-apis" not in {task.name for task in made.plan.tasks}
-
-
 async def test_a_part_is_done_without_sight_of_the_others(workspace: Path, small: Serve) -> None:
     server = small(answering)
     await run(workspace, "Write a haiku about the sea, list three primes, then put both into one paragraph")
