@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from goalwright.runs.goal import Goal
 from goalwright_planner.reading.plan_answer import read_plan
 from goalwright_skills.errors import InputError
-from goalwright_skills.text.nearest import known_are
+from goalwright_skills.text.formatting import known_are
 
 if TYPE_CHECKING:
     from goalwright.batch.goals import BatchGoal, Check, Fill

@@ -22,8 +22,8 @@ from goalwright.batch import goal_formats
 from goalwright.batch.goal_formats import BadRow, GoalRow
 from goalwright_skills import untrusted_files
 from goalwright_skills.errors import InputError
-from goalwright_skills.text.plural import plural
-from goalwright_skills.text.surrogates import join_surrogates
+from goalwright_skills.text.formatting import plural
+from goalwright_skills.text.untrusted import join_surrogates
 
 if TYPE_CHECKING:
     from goalwright_planner.events import RecipeUse

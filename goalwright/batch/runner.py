@@ -22,7 +22,7 @@ from goalwright_planner.errors import BudgetSpent
 from goalwright_planner.events import Event, RunFinished
 from goalwright_planner.model import Usage
 from goalwright_skills.errors import GoalwrightError, InputError
-from goalwright_skills.text.plural import counted, plural
+from goalwright_skills.text.formatting import counted, plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

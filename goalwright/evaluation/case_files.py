@@ -24,7 +24,7 @@ from goalwright.evaluation.checks.check import BadCheck, read_check
 from goalwright_skills import untrusted_files
 from goalwright_skills.discovery.readers import READERS
 from goalwright_skills.errors import InputError
-from goalwright_skills.text.surrogates import join_surrogates
+from goalwright_skills.text.untrusted import join_surrogates
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

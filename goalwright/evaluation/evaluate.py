@@ -51,7 +51,7 @@ from goalwright_planner.errors import BudgetSpent, ModelError
 from goalwright_skills.errors import InputError, SetupError
 from goalwright_skills.functions import installed
 from goalwright_skills.preferences import switchable
-from goalwright_skills.text.nearest import known_are
+from goalwright_skills.text.formatting import known_are
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from goalwright_skills.text.money import plain
+from goalwright_skills.text.formatting import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

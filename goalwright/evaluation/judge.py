@@ -22,7 +22,7 @@ from goalwright_planner.errors import ContentRefused, ModelError, PromptTooLong,
 from goalwright_planner.events import AnswerJudged, Event, decode
 from goalwright_planner.json_answer import NotJson, extract
 from goalwright_planner.model import Message, Reply, Request, Usage
-from goalwright_skills.text.shorten import clip, shorten
+from goalwright_skills.text.formatting import clip, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

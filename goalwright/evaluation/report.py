@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from goalwright.evaluation.scoring import passed_by_case
 from goalwright.evaluation.statistics import compare, rate
-from goalwright_skills.text.plural import counted
+from goalwright_skills.text.formatting import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

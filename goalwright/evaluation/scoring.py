@@ -19,7 +19,7 @@ from goalwright_executor.results.artifacts import Artifacts
 from goalwright_executor.results.file_contents import FileContents
 from goalwright_planner.events import Event, decode, type_of
 from goalwright_planner.model import Usage
-from goalwright_skills.text.shorten import shorten
+from goalwright_skills.text.formatting import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterable, Mapping, Sequence

@@ -12,7 +12,7 @@ from goalwright.runs.run_id import new_run_id
 from goalwright_executor.results.artifacts import make_home
 from goalwright_skills import safe_files
 from goalwright_skills.errors import GoalwrightError, InputError
-from goalwright_skills.text.nearest import nearest_names
+from goalwright_skills.text.formatting import nearest_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

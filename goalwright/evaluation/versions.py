@@ -17,7 +17,7 @@ from goalwright_skills import untrusted_files
 from goalwright_skills.errors import InputError
 from goalwright_skills.programs import toolchain
 from goalwright_skills.programs.trust import all_files
-from goalwright_skills.text.nearest import nearest_names
+from goalwright_skills.text.formatting import nearest_names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

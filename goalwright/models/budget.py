@@ -22,8 +22,7 @@ from goalwright_planner.model import Usage
 from goalwright_planner.plan.task_id import parent_of
 from goalwright_planner.wrapped_model import WrappedModel
 from goalwright_skills.errors import GoalwrightError
-from goalwright_skills.text.money import dollars, plain
-from goalwright_skills.text.plural import plural
+from goalwright_skills.text.formatting import dollars, plain, plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

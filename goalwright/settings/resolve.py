@@ -15,7 +15,7 @@ from goalwright_executor.approvals.policy import as_floors
 from goalwright_skills import switches, untrusted_files
 from goalwright_skills.builtin import toolset
 from goalwright_skills.errors import SetupError
-from goalwright_skills.text.nearest import guess
+from goalwright_skills.text.formatting import guess
 
 if TYPE_CHECKING:
     from goalwright_executor.approvals.policy import ApprovalRule

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from goalwright.settings.convert import convert
-from goalwright_skills.text.nearest import guess
+from goalwright_skills.text.formatting import guess
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping

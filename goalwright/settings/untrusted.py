@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from goalwright.settings import skill_lists
 from goalwright_executor.approvals.policy import MODES
 from goalwright_skills.errors import InputError
-from goalwright_skills.text.model_names import carries_address
+from goalwright_skills.text.untrusted import carries_address
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

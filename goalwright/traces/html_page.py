@@ -43,7 +43,7 @@ from goalwright_planner.events import (
     decode,
 )
 from goalwright_skills import image_file
-from goalwright_skills.text.plural import counted
+from goalwright_skills.text.formatting import counted
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from goalwright_skills.text.money import dollars
-from goalwright_skills.text.plural import counted
+from goalwright_skills.text.formatting import counted, dollars
 
 if TYPE_CHECKING:
     from goalwright_planner.model import Usage

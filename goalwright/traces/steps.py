@@ -35,7 +35,7 @@ from goalwright_planner.events import (
     ToolCalled,
 )
 from goalwright_planner.plan.task_id import parent_of, round_of
-from goalwright_skills.text.shorten import clip, one_line
+from goalwright_skills.text.formatting import clip, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from goalwright_skills.errors import InputError
 from goalwright_skills.selection.detector import Selection
 from goalwright_skills.skill import Skill
-from goalwright_skills.text.nearest import nearest_names
+from goalwright_skills.text.formatting import nearest_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

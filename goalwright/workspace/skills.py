@@ -15,7 +15,7 @@ from goalwright_skills.preferences import Preferences
 from goalwright_skills.selection import detectors
 from goalwright_skills.selection.detector import Selection, merge
 from goalwright_skills.skill import INVOCABLE_KEY
-from goalwright_skills.text.nearest import nearest_names
+from goalwright_skills.text.formatting import nearest_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence

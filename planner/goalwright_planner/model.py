@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 import msgspec
 
 from goalwright_skills.image_file import Image
-from goalwright_skills.text.surrogates import join_surrogates
+from goalwright_skills.text.untrusted import join_surrogates
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable

@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from goalwright_skills.text.control import without_format
+from goalwright_skills.text.untrusted import without_format
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 from goalwright_skills.skill import MANUAL_KEY
-from goalwright_skills.text.nearest import nearest
+from goalwright_skills.text.formatting import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from goalwright_skills.text.shorten import spelled
+from goalwright_skills.text.formatting import spelled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

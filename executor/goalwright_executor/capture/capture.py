@@ -21,7 +21,7 @@ from goalwright_planner.events import SkillPrint
 from goalwright_planner.events.event import HASHED
 from goalwright_planner.plan.plan import Plan
 from goalwright_planner.plan.task import Task
-from goalwright_skills.text.nesting import flattened
+from goalwright_skills.text.untrusted import flattened
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

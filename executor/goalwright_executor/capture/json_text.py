@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from goalwright_skills.text.nesting import flattened
-from goalwright_skills.text.surrogates import join_surrogates
+from goalwright_skills.text.untrusted import flattened, join_surrogates
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

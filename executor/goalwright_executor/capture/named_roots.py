@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from goalwright_skills.text.xml import escape
+from goalwright_skills.text.formatting import escape
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

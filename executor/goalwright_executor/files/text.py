@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from goalwright_skills.format.frontmatter import decode
-from goalwright_skills.text.binary import why_not_text
+from goalwright_skills.text.untrusted import why_not_text
 
 if TYPE_CHECKING:
     from pathlib import Path

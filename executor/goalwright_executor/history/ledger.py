@@ -35,8 +35,7 @@ from goalwright_planner.events.run import PLAN_NOT_CHANGED
 from goalwright_planner.model import Usage
 from goalwright_planner.plan.change import parts_in, with_parts
 from goalwright_planner.plan.task_id import in_round, parent_of, root_of, round_of, with_parents
-from goalwright_skills.text.plural import counted
-from goalwright_skills.text.shorten import clip
+from goalwright_skills.text.formatting import clip, counted
 
 if TYPE_CHECKING:
     from goalwright_planner.approvals import ApprovalRequest

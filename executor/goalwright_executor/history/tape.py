@@ -37,7 +37,7 @@ from goalwright_planner.events import (
     TaskFinished,
 )
 from goalwright_skills.errors import GoalwrightError
-from goalwright_skills.text.plural import counted
+from goalwright_skills.text.formatting import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -14,7 +14,7 @@ from goalwright_planner import events
 from goalwright_planner.model import Reply
 from goalwright_planner.plan.plan import Plan, graph_faults
 from goalwright_skills.errors import InputError
-from goalwright_skills.text.plural import counted, plural
+from goalwright_skills.text.formatting import counted, plural
 from goalwright_skills.tools.envelope import Envelope
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from goalwright_planner.json_answer import NotJson, without_thinking
 from goalwright_planner.plan.output_schema import canonical, value_faults
 from goalwright_planner.reading.loose_json import unique_keys
 from goalwright_skills.errors import GoalwrightError
-from goalwright_skills.text.surrogates import join_surrogates
+from goalwright_skills.text.untrusted import join_surrogates
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -15,10 +15,8 @@ from goalwright_planner.events import ToolCalled
 from goalwright_planner.json_answer import repair
 from goalwright_planner.model import Message, Request, ToolSpec
 from goalwright_skills.image_file import fitting
-from goalwright_skills.text.nearest import known_are
-from goalwright_skills.text.nesting import is_too_deep
-from goalwright_skills.text.plural import counted
-from goalwright_skills.text.surrogates import join_surrogates
+from goalwright_skills.text.formatting import counted, known_are
+from goalwright_skills.text.untrusted import is_too_deep, join_surrogates
 from goalwright_skills.tools.envelope import Context, Envelope, failure
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from goalwright_planner.plan.fan_out import heading
 from goalwright_planner.plan.references import references
 from goalwright_planner.plan.task_id import in_order, root_of, round_of, with_parents
 from goalwright_planner.small_models.coverage import content_words, missing
-from goalwright_skills.text.plural import counted, plural
+from goalwright_skills.text.formatting import counted, plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence

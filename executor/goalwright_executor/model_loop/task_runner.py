@@ -30,9 +30,8 @@ from goalwright_planner.events.tasks import FROM_CACHE
 from goalwright_planner.small_models.skill_digest import SkillDigest, digest
 from goalwright_skills.errors import GoalwrightError
 from goalwright_skills.image_file import MOST_IMAGES, MOST_OF_A_CALL, fitting
-from goalwright_skills.text.model_names import carries_address
-from goalwright_skills.text.nearest import nearest_names
-from goalwright_skills.text.shorten import cut
+from goalwright_skills.text.formatting import cut, nearest_names
+from goalwright_skills.text.untrusted import carries_address
 from goalwright_skills.tools.effects import call_text
 
 if TYPE_CHECKING:

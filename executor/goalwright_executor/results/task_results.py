@@ -9,7 +9,7 @@ from goalwright_planner.plan import fan_out
 from goalwright_planner.plan.references import field_of
 from goalwright_planner.plan.task_id import number_of, parent_of
 from goalwright_skills.errors import GoalwrightError
-from goalwright_skills.text.plural import counted
+from goalwright_skills.text.formatting import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -20,7 +20,7 @@ from goalwright_planner.plan.conditions import CompareTest, Condition, Constant,
 from goalwright_planner.plan.references import MISSING, as_text, value_at
 from goalwright_planner.plan.task_id import number_of, written_id
 from goalwright_skills.errors import GoalwrightError
-from goalwright_skills.text.shorten import shorten as shorten_line
+from goalwright_skills.text.formatting import shorten as shorten_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -33,7 +33,7 @@ from goalwright_planner.plan.references import (
 from goalwright_planner.plan.task import Item
 from goalwright_planner.plan.task_id import item_id, number_of, place_of, with_parents
 from goalwright_skills.errors import GoalwrightError
-from goalwright_skills.text.plural import counted, plural
+from goalwright_skills.text.formatting import counted, plural
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

@@ -10,7 +10,7 @@ from typing import Any
 from goalwright.batch.bundle.refusal import BundleRefused
 from goalwright.settings.settings import FLAGS_ONLY, Settings
 from goalwright.settings.untrusted import MODELS, names_in
-from goalwright_skills.text.model_names import carries_address
+from goalwright_skills.text.untrusted import carries_address
 
 # Besides what no untrusted goalwright.toml may set: what belongs to the machine that runs the goals, or is sent as a flag.
 _OWN = frozenset({"helper_minutes", "skills_require", *FLAGS_ONLY})

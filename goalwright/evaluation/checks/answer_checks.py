@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from goalwright_executor.model_loop.data_schema import DataSchema
 from goalwright_planner.json_answer import NotJson, extract
-from goalwright_skills.text.money import dollars
-from goalwright_skills.text.plural import counted
-from goalwright_skills.text.shorten import shorten
+from goalwright_skills.text.formatting import counted, dollars, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Callable

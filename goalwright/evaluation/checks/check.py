@@ -10,8 +10,7 @@ from typing import Any
 
 from goalwright_executor.model_loop.data_schema import DataSchema
 from goalwright_skills.errors import InputError
-from goalwright_skills.text.nearest import guess
-from goalwright_skills.text.shorten import shorten
+from goalwright_skills.text.formatting import guess, shorten
 
 _SHOWN = 80
 _LONGEST = 10_000

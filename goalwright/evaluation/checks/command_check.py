@@ -20,7 +20,7 @@ from goalwright_skills.programs import process
 from goalwright_skills.programs.environment import environment
 from goalwright_skills.programs.executable import not_started, scratch_folder, status_text
 from goalwright_skills.programs.runtimes import PYTHON_OPTIONS
-from goalwright_skills.text.shorten import shorten
+from goalwright_skills.text.formatting import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -10,7 +10,7 @@ from goalwright.evaluation.checks.answer_checks import EVIDENCE, CheckResult, fo
 from goalwright_executor.results.file_contents import MOST_BYTES
 from goalwright_skills import safe_files
 from goalwright_skills.errors import GoalwrightError
-from goalwright_skills.text.shorten import shorten
+from goalwright_skills.text.formatting import shorten
 
 if TYPE_CHECKING:
     from goalwright.evaluation.checks.check import CaseCheck

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from goalwright.evaluation.checks import regex_worker
 from goalwright.evaluation.checks.answer_checks import EVIDENCE, CheckResult
-from goalwright_skills.text.shorten import shorten
+from goalwright_skills.text.formatting import shorten
 
 if TYPE_CHECKING:
     from goalwright.evaluation.checks.check import CaseCheck

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from goalwright.evaluation.free_part import changed_selections
 from goalwright_skills.check.review import skill_md
-from goalwright_skills.text.shorten import shorten
+from goalwright_skills.text.formatting import shorten
 
 if TYPE_CHECKING:
     from pathlib import Path

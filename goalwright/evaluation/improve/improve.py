@@ -24,7 +24,7 @@ from goalwright_planner.errors import BudgetSpent
 from goalwright_skills import safe_files
 from goalwright_skills.errors import GoalwrightError, InputError
 from goalwright_skills.format import frontmatter
-from goalwright_skills.text.plural import counted
+from goalwright_skills.text.formatting import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -11,7 +11,7 @@ from goalwright.models.roles import RoleModels
 from goalwright_executor.results.memo import Memo
 from goalwright_planner.json_answer import NotJson, extract
 from goalwright_planner.model import Message, Reply, Request
-from goalwright_skills.text.shorten import clip
+from goalwright_skills.text.formatting import clip
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

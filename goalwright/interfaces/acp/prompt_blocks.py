@@ -21,7 +21,7 @@ from goalwright_executor.results.artifacts import make_home
 from goalwright_skills import image_file, safe_files
 from goalwright_skills.errors import InputError
 from goalwright_skills.image_file import MOST_BYTES
-from goalwright_skills.text.xml import escape
+from goalwright_skills.text.formatting import escape
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -40,7 +40,7 @@ from goalwright_planner.events import (
 from goalwright_planner.events.run import STOPPED_BY_USER
 from goalwright_planner.plan.task_id import root_of
 from goalwright_skills.builtin.writing.targets import PREFIX, target_of
-from goalwright_skills.text.control import printable
+from goalwright_skills.text.untrusted import printable
 from goalwright_skills.tools.fault import ToolFault
 from goalwright_skills.tools.form import described
 

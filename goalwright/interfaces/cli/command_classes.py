@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from goalwright_skills.text.nearest import guess
+from goalwright_skills.text.formatting import guess
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from goalwright.interfaces.cli.resume_command import raised_limit, resuming
 from goalwright.interfaces.cli.view import output
 from goalwright_skills.errors import GoalwrightError, InputError
-from goalwright_skills.text.plural import counted
+from goalwright_skills.text.formatting import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator, Sequence

@@ -11,7 +11,7 @@ import click
 
 from goalwright.interfaces.cli.view import output
 from goalwright_executor.stores.urls import without_password
-from goalwright_skills.text.money import plain
+from goalwright_skills.text.formatting import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -25,7 +25,7 @@ from goalwright_executor.stores.urls import without_password
 from goalwright_skills import confinement
 from goalwright_skills.errors import GoalwrightError, SetupError
 from goalwright_skills.programs import toolchain
-from goalwright_skills.text.plural import counted
+from goalwright_skills.text.formatting import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from goalwright.interfaces.web.errors import HttpError
 from goalwright_skills.errors import InputError
-from goalwright_skills.text.plural import plural
+from goalwright_skills.text.formatting import plural
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Collection, Mapping

@@ -19,7 +19,7 @@ from goalwright.models.litellm.prices import listed_price
 from goalwright.models.litellm.prompted_tools import with_calls, without_tools
 from goalwright_planner.errors import CallTimedOut, FormatRefused, ImagesRefused, ModelError, ServerFailed, ToolsRefused
 from goalwright_planner.model import Message, Reply, ToolCall, Usage, without_images
-from goalwright_skills.text.surrogates import join_surrogates
+from goalwright_skills.text.untrusted import join_surrogates
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

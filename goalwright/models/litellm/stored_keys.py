@@ -19,7 +19,7 @@ from goalwright.models.litellm.keys import KEYS
 from goalwright.settings.paths import config_folder
 from goalwright_skills import file_lock, untrusted_files
 from goalwright_skills.errors import InputError, SetupError
-from goalwright_skills.text.nearest import guess
+from goalwright_skills.text.formatting import guess
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, MutableMapping

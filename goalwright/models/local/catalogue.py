@@ -9,7 +9,7 @@ from typing import Any
 
 from goalwright_skills.errors import InputError
 from goalwright_skills.format import safe_yaml
-from goalwright_skills.text.nearest import guess
+from goalwright_skills.text.formatting import guess
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 

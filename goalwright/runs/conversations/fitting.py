@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from goalwright.models.litellm.prices import PriceList
 from goalwright_planner.events import ConversationTurn, EarlierTurn
 from goalwright_planner.plan.references import earlier_id
-from goalwright_skills.text.shorten import cut
+from goalwright_skills.text.formatting import cut
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

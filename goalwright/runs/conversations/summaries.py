@@ -9,7 +9,7 @@ from goalwright.runs.conversations.fitting import SUMMARY_LENGTH
 from goalwright_planner.errors import BudgetSpent, ModelError
 from goalwright_planner.events import TurnSummarised, Warned
 from goalwright_planner.model import Message, Request
-from goalwright_skills.text.shorten import cut
+from goalwright_skills.text.formatting import cut
 
 if TYPE_CHECKING:
     from goalwright.runs.run_context import RunContext

@@ -15,7 +15,7 @@ from goalwright.runs.plans.plan_text import is_editable
 from goalwright_planner.plan.plan import Plan
 from goalwright_planner.reading.normal_form import right_key
 from goalwright_planner.reading.plan_answer import read_plan
-from goalwright_skills.text.nesting import is_too_deep
+from goalwright_skills.text.untrusted import is_too_deep
 
 if TYPE_CHECKING:
     from goalwright_planner.plan.known import Known

@@ -9,7 +9,7 @@ from goalwright_planner.decompose import required
 from goalwright_planner.events import ApprovalGiven, PlanChanged, ReplanAsked
 from goalwright_planner.plan.change import Change, problems
 from goalwright_skills.errors import InputError
-from goalwright_skills.text.plural import counted
+from goalwright_skills.text.formatting import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -26,7 +26,7 @@ from goalwright_planner.plan.references import renamed
 from goalwright_planner.plan.task_id import PLANNED
 from goalwright_planner.reading.normal_form import TASK_LISTS, normal_form, right_key
 from goalwright_skills.errors import InputError
-from goalwright_skills.text.nesting import is_too_deep
+from goalwright_skills.text.untrusted import is_too_deep
 
 # Changes the tasks in a list; raises if it cannot.
 Edit = Callable[[list[Any]], None]

@@ -12,7 +12,7 @@ from goalwright_planner.decompose import required
 from goalwright_planner.plan.plan import Plan
 from goalwright_planner.reading.plan_answer import read_plan
 from goalwright_skills.discovery.skill_file import read_all
-from goalwright_skills.text.nearest import guess
+from goalwright_skills.text.formatting import guess
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from goalwright_skills.errors import InputError
-from goalwright_skills.text.nearest import guess
+from goalwright_skills.text.formatting import guess
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -22,9 +22,8 @@ from goalwright_skills import safe_files, untrusted_files
 from goalwright_skills.errors import InputError
 from goalwright_skills.format import safe_yaml
 from goalwright_skills.format.scalars import Malformed
-from goalwright_skills.text.control import printable
-from goalwright_skills.text.nearest import known_are
-from goalwright_skills.text.shorten import shorten
+from goalwright_skills.text.formatting import known_are, shorten
+from goalwright_skills.text.untrusted import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -18,8 +18,8 @@ from goalwright_skills import untrusted_files
 from goalwright_skills.errors import InputError
 from goalwright_skills.hidden_paths import is_hidden_name
 from goalwright_skills.programs.trust import Trust
-from goalwright_skills.text.control import printable
-from goalwright_skills.text.shorten import shorten
+from goalwright_skills.text.formatting import shorten
+from goalwright_skills.text.untrusted import printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -15,7 +15,7 @@ from goalwright_planner.plan.change import parts_in, with_parts
 from goalwright_planner.plan.task_id import parent_of, root_of
 from goalwright_planner.prompting.profile import FULL
 from goalwright_skills.skill import is_prompt
-from goalwright_skills.text.plural import counted, plural
+from goalwright_skills.text.formatting import counted, plural
 from goalwright_skills.tools.effects import effects_of
 
 if TYPE_CHECKING:

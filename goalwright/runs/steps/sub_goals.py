@@ -25,7 +25,7 @@ from goalwright_planner.plan.output_schema import canonical
 from goalwright_planner.plan.references import REFERENCE
 from goalwright_planner.plan.task_id import depth_of, with_parents
 from goalwright_skills.errors import GoalwrightError
-from goalwright_skills.text.plural import counted
+from goalwright_skills.text.formatting import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

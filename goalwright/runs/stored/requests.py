@@ -12,7 +12,7 @@ from goalwright_executor.approvals.record import ApprovalRecord
 from goalwright_planner.approvals import Answer, ApprovalRequest
 from goalwright_planner.plan.task_problems import argument_problems
 from goalwright_skills.errors import InputError
-from goalwright_skills.text.plural import counted
+from goalwright_skills.text.formatting import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

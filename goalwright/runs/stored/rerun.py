@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from goalwright_planner.plan.task_id import in_round, number_of, parent_of, with_parents
 from goalwright_skills.errors import InputError
-from goalwright_skills.text.nearest import known_are
+from goalwright_skills.text.formatting import known_are
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from goalwright_skills.text.control import printable
-from goalwright_skills.text.plural import counted
-from goalwright_skills.text.shorten import cut, one_line
+from goalwright_skills.text.formatting import counted, cut, one_line
+from goalwright_skills.text.untrusted import printable
 
 if TYPE_CHECKING:
     from goalwright_planner.plan.task import Task

@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from goalwright_planner.plan.references import ITEM, NUMBER, as_text, json_in, value_at
-from goalwright_skills.text.nesting import is_too_deep
-from goalwright_skills.text.shorten import shorten
+from goalwright_skills.text.formatting import shorten
+from goalwright_skills.text.untrusted import is_too_deep
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -12,8 +12,8 @@ from goalwright_planner.plan.output_schema import schema_faults, short, type_of
 from goalwright_planner.plan.references import ITEM, REFERENCE, references, strings, unreadable
 from goalwright_planner.plan.task import ACTION_TYPES
 from goalwright_planner.plan.task_id import PLANNED
-from goalwright_skills.text.nearest import known_are
-from goalwright_skills.text.nesting import MOST_LEVELS, is_too_deep
+from goalwright_skills.text.formatting import known_are
+from goalwright_skills.text.untrusted import MOST_LEVELS, is_too_deep
 from goalwright_skills.tools.parameter import TYPES, fits
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from goalwright_planner.errors import TemplateError
 from goalwright_planner.model import Message
 from goalwright_skills import untrusted_files
 from goalwright_skills.format import safe_yaml
-from goalwright_skills.text.nearest import guess
+from goalwright_skills.text.formatting import guess
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -15,7 +15,7 @@ from goalwright_planner.plan.task_problems import row_problems
 from goalwright_planner.reading.normal_form import normal_form, unwrapped
 from goalwright_planner.reading.plan_answer import faults_beside, find
 from goalwright_planner.reading.shape import UNUSED, plan_schema
-from goalwright_skills.text.nesting import is_too_deep
+from goalwright_skills.text.untrusted import is_too_deep
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

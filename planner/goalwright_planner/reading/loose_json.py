@@ -17,7 +17,7 @@ import yaml
 
 from goalwright_planner.json_answer import NotJson, comments_in, repair
 from goalwright_skills.format.safe_yaml import JsonLoader
-from goalwright_skills.text.surrogates import join_surrogates
+from goalwright_skills.text.untrusted import join_surrogates
 
 if TYPE_CHECKING:
     from collections.abc import Callable

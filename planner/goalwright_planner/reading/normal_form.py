@@ -17,7 +17,7 @@ from goalwright_planner.plan import unused_skills
 from goalwright_planner.plan.references import foreign, references
 from goalwright_planner.plan.task import ACTION_TYPES
 from goalwright_planner.reading.loose_json import is_ellipsis, marks_omission
-from goalwright_skills.text.shorten import clip
+from goalwright_skills.text.formatting import clip
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

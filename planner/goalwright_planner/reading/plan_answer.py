@@ -14,7 +14,7 @@ from goalwright_planner.reading import loose_json
 from goalwright_planner.reading.loose_json import Ambiguous, LeftOut, marks_omission
 from goalwright_planner.reading.normal_form import has_key, is_task_list, normal_form, task_ids, task_names, unwrapped
 from goalwright_planner.reading.shape import SHAPES
-from goalwright_skills.text.nesting import MOST_LEVELS, is_too_deep
+from goalwright_skills.text.untrusted import MOST_LEVELS, is_too_deep
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -16,7 +16,7 @@ from goalwright_planner.plan.task import Task
 from goalwright_planner.reading.shape import title_of
 from goalwright_planner.small_models.coverage import missing
 from goalwright_planner.small_models.parts import parts_of
-from goalwright_skills.text.plural import counted
+from goalwright_skills.text.formatting import counted
 
 if TYPE_CHECKING:
     from goalwright_planner.prompting.profile import Profile

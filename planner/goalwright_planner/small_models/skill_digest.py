@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from goalwright_skills.text.shorten import cut
+from goalwright_skills.text.formatting import cut
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

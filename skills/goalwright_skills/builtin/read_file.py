@@ -12,7 +12,7 @@ import msgspec
 from goalwright_skills import image_file
 from goalwright_skills.builtin.file_answer import ReadingTool, in_thread, number
 from goalwright_skills.builtin.parameters import takes, text, whole
-from goalwright_skills.text.binary import why_not_text
+from goalwright_skills.text.untrusted import why_not_text
 from goalwright_skills.tools.envelope import TEXT_LIMIT
 from goalwright_skills.tools.fault import ToolFault
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
-from goalwright_skills.text.nearest import guess
+from goalwright_skills.text.formatting import guess
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

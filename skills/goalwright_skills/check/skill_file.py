@@ -12,8 +12,8 @@ from goalwright_skills.check.wording import chinese
 from goalwright_skills.discovery.needs import SWITCHES, declared, in_body
 from goalwright_skills.format.names import fits, slug
 from goalwright_skills.skill import INVOCABLE_KEY, MANUAL_KEY, switch
-from goalwright_skills.text.nearest import guess
-from goalwright_skills.text.shorten import cut as shorten
+from goalwright_skills.text.formatting import cut as shorten
+from goalwright_skills.text.formatting import guess
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator

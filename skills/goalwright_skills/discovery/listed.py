@@ -6,7 +6,7 @@ import html
 import re
 from itertools import islice
 
-from goalwright_skills.text.shorten import cut
+from goalwright_skills.text.formatting import cut
 
 _SKILL = re.compile(r"^<name>(.*)</name>\n<description>(.*)</description>$", re.MULTILINE)
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from goalwright_skills import switches
-from goalwright_skills.text.shorten import cut, one_line
+from goalwright_skills.text.formatting import cut, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

@@ -20,8 +20,7 @@ from goalwright_skills.discovery.locations import LIBRARY, locations
 from goalwright_skills.discovery.precedence import settle, tighten
 from goalwright_skills.discovery.scan import Tree, scan
 from goalwright_skills.errors import BrokenSkill, UnknownSkill, UnreadableSkill
-from goalwright_skills.text.nearest import nearest_names
-from goalwright_skills.text.plural import counted
+from goalwright_skills.text.formatting import counted, nearest_names
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from goalwright_skills.evaluation.words import Vocabulary
 from goalwright_skills.selection.detectors import top
 from goalwright_skills.selection.ranked import RankedDetector
-from goalwright_skills.text.nearest import nearest
+from goalwright_skills.text.formatting import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

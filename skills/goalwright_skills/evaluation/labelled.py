@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from goalwright_skills import untrusted_files
 from goalwright_skills.errors import InputError
-from goalwright_skills.text.surrogates import join_surrogates
+from goalwright_skills.text.untrusted import join_surrogates
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

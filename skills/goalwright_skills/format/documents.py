@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from goalwright_skills.text.nesting import MOST_LEVELS, is_too_deep
+from goalwright_skills.text.untrusted import MOST_LEVELS, is_too_deep
 
 TOML_LIMIT = 1_000_000
 _TOO_DEEP = f"it nests deeper than {MOST_LEVELS} levels"

@@ -15,7 +15,7 @@ from goalwright_skills.format import plain_yaml
 from goalwright_skills.format.names import LENGTH, fits, slug
 from goalwright_skills.format.scalars import Fields, Malformed, Unsafe
 from goalwright_skills.skill import IGNORED, INVOCABLE_KEY, MANUAL_KEY, Problem, switch
-from goalwright_skills.text.model_names import carries_address
+from goalwright_skills.text.untrusted import carries_address
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -15,7 +15,7 @@ import yaml
 
 from goalwright_skills.format.documents import TooDeep
 from goalwright_skills.format.scalars import Fields, Malformed, Unsafe, resolve
-from goalwright_skills.text.nesting import MOST_LEVELS
+from goalwright_skills.text.untrusted import MOST_LEVELS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

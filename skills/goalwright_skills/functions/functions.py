@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from goalwright_skills.functions.entry_points import entry_points
 from goalwright_skills.functions.installed import GROUP, explain, switched_off, wrong_name
 from goalwright_skills.functions.signature import WORKSPACE, offered
-from goalwright_skills.text.surrogates import join_surrogates
+from goalwright_skills.text.untrusted import join_surrogates
 from goalwright_skills.tools import arguments as checking
 from goalwright_skills.tools.call_log import CallLog, no_log, tail
 from goalwright_skills.tools.disk_use import DiskLimits

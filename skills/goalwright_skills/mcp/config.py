@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from goalwright_skills import untrusted_files
 from goalwright_skills.format.documents import parse_json
 from goalwright_skills.mcp.entry import ServerEntry, faults
-from goalwright_skills.text.control import printable
+from goalwright_skills.text.untrusted import printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,7 +10,7 @@ from goalwright_skills.mcp import calls
 from goalwright_skills.mcp.answering import envelope_of
 from goalwright_skills.mcp.connections.faults import ServerEnded
 from goalwright_skills.mcp.offered import McpOffered
-from goalwright_skills.text.surrogates import join_surrogates
+from goalwright_skills.text.untrusted import join_surrogates
 from goalwright_skills.tools.effects import READ_ONLY, Effects
 from goalwright_skills.tools.envelope import failure
 

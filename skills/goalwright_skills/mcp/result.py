@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from goalwright_skills.text.control import printable
-from goalwright_skills.text.surrogates import join_surrogates
+from goalwright_skills.text.untrusted import join_surrogates, printable
 from goalwright_skills.tools.envelope import TEXT_LIMIT, Envelope, Fault
 from goalwright_skills.tools.left_files import with_artifacts
 from goalwright_skills.tools.overflow import keep

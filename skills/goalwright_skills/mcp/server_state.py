@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from goalwright_skills.errors import InputError
 from goalwright_skills.mcp.resources import resource_tools
-from goalwright_skills.text.nearest import nearest_names
+from goalwright_skills.text.formatting import nearest_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

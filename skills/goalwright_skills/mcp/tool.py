@@ -9,7 +9,7 @@ from goalwright_skills.mcp import calls
 from goalwright_skills.mcp.answering import envelope_of
 from goalwright_skills.mcp.connections.faults import ServerEnded
 from goalwright_skills.mcp.offered import McpOffered
-from goalwright_skills.text.surrogates import join_surrogates
+from goalwright_skills.text.untrusted import join_surrogates
 from goalwright_skills.tools.effects import Effects
 
 if TYPE_CHECKING:

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from goalwright_skills import safe_files
 from goalwright_skills.mcp.names import prompt_name, tool_name
-from goalwright_skills.text.control import printable
-from goalwright_skills.text.shorten import shorten
-from goalwright_skills.text.surrogates import join_surrogates
+from goalwright_skills.text.formatting import shorten
+from goalwright_skills.text.untrusted import join_surrogates, printable
 from goalwright_skills.tools.effects import READ_ONLY, Effects
 
 if TYPE_CHECKING:

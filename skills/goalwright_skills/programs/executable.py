@@ -19,8 +19,8 @@ from goalwright_skills.errors import GoalwrightError
 from goalwright_skills.programs import process, protocol, runtimes
 from goalwright_skills.programs.environment import environment
 from goalwright_skills.programs.protocol import Garbled, ProgramAnswer
-from goalwright_skills.text.shorten import clip
-from goalwright_skills.text.surrogates import join_surrogates
+from goalwright_skills.text.formatting import clip
+from goalwright_skills.text.untrusted import join_surrogates
 from goalwright_skills.tools import arguments as checking
 from goalwright_skills.tools.call_log import CallLog, no_log, tail
 from goalwright_skills.tools.disk_use import DiskLimits

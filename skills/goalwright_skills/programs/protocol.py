@@ -7,8 +7,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from goalwright_skills.text.shorten import clip
-from goalwright_skills.text.surrogates import join_surrogates
+from goalwright_skills.text.formatting import clip
+from goalwright_skills.text.untrusted import join_surrogates
 
 SHOWN = 200
 _MEMBER = re.compile(r'[\s,]*(?P<name>"(?:[^"\\]|\\.)*")\s*:\s*')

@@ -1,4 +1,1 @@
-"""Small functions on text that every package may use: plurals, shortening, nearest names, broken characters.
-
-Imports nothing else of goalwright.
-"""
+"""Functions on text that every package may use; imports no other part of goalwright."""

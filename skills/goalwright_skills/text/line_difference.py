@@ -1,8 +1,8 @@
-"""The difference between two lists of lines as a patch has it, in bounded time.
+"""Unified diffs in bounded time.
 
-difflib compares every line with all that are equal to it: a million lines of which each stands there a thousand times
-would take days. Where there are too many such pairs, only what lies between the equal lines at both ends is compared,
-and if that is still too much, one takes the place of the other.
+difflib compares each line with every equal line: a million lines that each occur a thousand times would take days. If
+there are too many such pairs, only the lines between the common start and end are compared; if there are still too many,
+the old lines are replaced by the new ones as a block.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 MOST_PAIRS = 1_000_000
-_Change = tuple[str, int, int, int, int]  # what difflib calls an opcode
+_Change = tuple[str, int, int, int, int]  # an opcode of difflib
 
 
 def line_difference(old: Sequence[str], new: Sequence[str], a: str, b: str, end: str = "\n") -> Iterator[str]:
-    """The lines of a unified diff; `end` ends those that are not lines of the texts."""
-    from difflib import SequenceMatcher, unified_diff  # takes a moment, and most runs change no file
+    """Return the lines of a unified diff; `end` terminates the header lines."""
+    from difflib import SequenceMatcher, unified_diff  # slow to import, and most runs change no file
 
     if _pairs(old, new) <= MOST_PAIRS:
         yield from unified_diff(old, new, a, b, lineterm=end)
         return
     groups = SequenceMatcher(None, "", "")
-    groups.opcodes = _changes(old, new)  # type: ignore[attr-defined]  # so that it puts these into groups
+    groups.opcodes = _changes(old, new)  # type: ignore[attr-defined]  # private: makes `get_grouped_opcodes` use these
     yield f"--- {a}{end}"
     yield f"+++ {b}{end}"
     for group in groups.get_grouped_opcodes():
@@ -40,7 +40,7 @@ def line_difference(old: Sequence[str], new: Sequence[str], a: str, b: str, end:
 
 
 def _changes(old: Sequence[str], new: Sequence[str]) -> list[_Change]:
-    """What becomes what: the equal lines at both ends, and between them as much as can be told in time."""
+    """Return opcodes: the equal lines at both ends, and a comparison of the lines between them if it is affordable."""
     from difflib import SequenceMatcher
 
     first = _equal(old, new)
@@ -55,14 +55,14 @@ def _changes(old: Sequence[str], new: Sequence[str]) -> list[_Change]:
 
 
 def _pairs(old: Sequence[str], new: Sequence[str]) -> int:
-    """How many pairs of equal lines difflib looks at, once; it leaves out what stands in a long text very often."""
+    """Count the pairs of equal lines that difflib compares; it ignores very frequent lines of long texts."""
     counts = Counter(new)
     popular = len(new) // 100 + 1 if len(new) >= 200 else len(new)
     return sum(count for line in old if (count := counts[line]) <= popular)
 
 
 def _equal(old: Sequence[str], new: Sequence[str]) -> int:
-    """How many lines are equal at the beginning."""
+    """Count the equal lines at the start."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from goalwright_skills.text.nearest import guess
-from goalwright_skills.text.shorten import clip
+from goalwright_skills.text.formatting import clip, guess
 from goalwright_skills.tools.parameter import Parameter, fits
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import msgspec
 
 from goalwright_skills.image_file import Image
-from goalwright_skills.text.surrogates import join_surrogates
+from goalwright_skills.text.untrusted import join_surrogates
 
 Status = Literal["success", "partial", "error"]
 Code = Literal[

@@ -8,7 +8,7 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from goalwright_skills.text.control import printable
+from goalwright_skills.text.untrusted import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from goalwright_skills import safe_files
 from goalwright_skills.hidden_paths import is_hidden_name
-from goalwright_skills.text.control import steers
+from goalwright_skills.text.untrusted import steers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from goalwright_skills.text.shorten import shorten
-from goalwright_skills.text.xml import escape
+from goalwright_skills.text.formatting import escape, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from goalwright_skills.discovery.listing import BUDGET, budget, render
 from goalwright_skills.skill import Skill
-from goalwright_skills.text.shorten import shorten
+from goalwright_skills.text.formatting import shorten
 
 
 def skill(name: str, description: str = "Does things.") -> Skill:

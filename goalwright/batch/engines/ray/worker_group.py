@@ -15,7 +15,7 @@ from goalwright.batch.engines.ray.placement import Placement, WorkerState
 from goalwright.batch.limits.shared.budget import SharedBudget
 from goalwright.version import __version__
 from goalwright_skills.errors import SetupError
-from goalwright_skills.text.plural import counted
+from goalwright_skills.text.formatting import counted
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence

@@ -13,9 +13,7 @@ from goalwright.interfaces.cli.dialogs import plan_review
 from goalwright.interfaces.cli.hints import hint_for
 from goalwright.interfaces.cli.view import output, whole_file
 from goalwright_skills.errors import GoalwrightError, InputError
-from goalwright_skills.text.money import dollars
-from goalwright_skills.text.plural import counted
-from goalwright_skills.text.shorten import cut
+from goalwright_skills.text.formatting import counted, cut, dollars
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

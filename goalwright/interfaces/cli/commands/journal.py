@@ -10,7 +10,7 @@ import click
 
 from goalwright.interfaces.cli import configuration, options
 from goalwright.interfaces.cli.view import output
-from goalwright_skills.text.plural import counted
+from goalwright_skills.text.formatting import counted
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -17,7 +17,7 @@ from goalwright.interfaces.cli.dialogs.terminal import typed_line
 from goalwright.interfaces.cli.hints import hint_for
 from goalwright.interfaces.cli.view import output, plan_graph, width
 from goalwright_skills.errors import InputError
-from goalwright_skills.text.plural import counted
+from goalwright_skills.text.formatting import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection

@@ -15,7 +15,7 @@ from goalwright.interfaces.cli.view.heartbeat import beating
 from goalwright.traces.spent import spent
 from goalwright_planner.events import CallBroken, CallFinished, CallRetried, Event, ModelLoaded, ModelLoading
 from goalwright_planner.model import Usage
-from goalwright_skills.text.plural import counted
+from goalwright_skills.text.formatting import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -24,7 +24,7 @@ from goalwright_planner.events import (
     TaskStarted,
     Warned,
 )
-from goalwright_skills.text.plural import counted
+from goalwright_skills.text.formatting import counted
 
 # What a call that belongs to no task is for.
 _CALLS_FOR = {

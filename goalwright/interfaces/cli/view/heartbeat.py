@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from goalwright.interfaces.cli.view.token_count import TokenCount
 from goalwright_planner.events import CallFailed, CallFinished, CallStarted, Event, TaskFinished, TaskStarted
-from goalwright_skills.text.plural import counted
+from goalwright_skills.text.formatting import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

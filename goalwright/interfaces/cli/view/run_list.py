@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from goalwright.interfaces.cli.view import width
-from goalwright_skills.text.money import dollars
-from goalwright_skills.text.plural import counted
+from goalwright_skills.text.formatting import counted, dollars
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -8,8 +8,7 @@ from goalwright.interfaces.cli import request_text
 from goalwright.interfaces.cli.view import output, width
 from goalwright.traces.change_text import change_text, shortened_text
 from goalwright.traces.spent import spent
-from goalwright_skills.text.money import dollars
-from goalwright_skills.text.plural import counted
+from goalwright_skills.text.formatting import counted, dollars
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -11,7 +11,7 @@ from goalwright.interfaces.web import bodies
 from goalwright.interfaces.web.errors import HttpError
 from goalwright.interfaces.web.replies import in_thread, json_reply
 from goalwright_executor.stores.errors import NotRunning
-from goalwright_skills.text.shorten import clip
+from goalwright_skills.text.formatting import clip
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -21,7 +21,7 @@ from goalwright.settings.untrusted import is_trusted
 from goalwright.workspace.workspace import Workspace
 from goalwright_executor.capture.secrets import Secrets
 from goalwright_skills.errors import GoalwrightError, InputError, SetupError
-from goalwright_skills.text.model_names import carries_address
+from goalwright_skills.text.untrusted import carries_address
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -13,7 +13,7 @@ from goalwright_skills import check as checks
 from goalwright_skills.errors import InputError, UnknownSkill
 from goalwright_skills.manage import edit, install
 from goalwright_skills.programs.trust import OWN, fingerprint
-from goalwright_skills.text.nearest import nearest_names
+from goalwright_skills.text.formatting import nearest_names
 
 if TYPE_CHECKING:
     from starlette.requests import Request

@@ -27,7 +27,7 @@ from goalwright.models.local.errors import (
 )
 from goalwright.models.local.store import Installed, ModelRecord, ModelStore
 from goalwright_skills.errors import InputError
-from goalwright_skills.text.plural import counted
+from goalwright_skills.text.formatting import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -9,7 +9,7 @@ from goalwright_skills.builtin.code.boxed_run import SECONDS, BoxedRun
 from goalwright_skills.builtin.parameters import takes, text
 from goalwright_skills.confinement import Command
 from goalwright_skills.confinement.system_paths import interpreter
-from goalwright_skills.text.surrogates import join_surrogates
+from goalwright_skills.text.untrusted import join_surrogates
 from goalwright_skills.tools.effects import Effects
 
 if TYPE_CHECKING:

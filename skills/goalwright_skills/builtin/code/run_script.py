@@ -16,7 +16,7 @@ from goalwright_skills.confinement import Command
 from goalwright_skills.confinement.system_paths import interpreter
 from goalwright_skills.errors import GoalwrightError
 from goalwright_skills.programs.toolchain import installed, which
-from goalwright_skills.text.surrogates import join_surrogates
+from goalwright_skills.text.untrusted import join_surrogates
 from goalwright_skills.tools.effects import Effects
 from goalwright_skills.tools.fault import ToolFault
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from goalwright_skills.builtin.excel import cells
-from goalwright_skills.text.plural import counted, plural
+from goalwright_skills.text.formatting import counted, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

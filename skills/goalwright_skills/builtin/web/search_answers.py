@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from goalwright_skills.text.control import spelled_out, without_format
+from goalwright_skills.text.untrusted import spelled_out, without_format
 from goalwright_skills.tools.fault import ToolFault
 
 if TYPE_CHECKING:

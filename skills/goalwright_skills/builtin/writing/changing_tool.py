@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from goalwright_skills import safe_files
 from goalwright_skills.builtin.writing.file_call import FileCall
-from goalwright_skills.text.surrogates import join_surrogates
+from goalwright_skills.text.untrusted import join_surrogates
 from goalwright_skills.tools.effects import READ_ONLY, Effects
 from goalwright_skills.tools.envelope import Context, Envelope, failure, time_since
 from goalwright_skills.tools.fault import ToolFault

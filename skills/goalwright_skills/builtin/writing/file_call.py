@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from goalwright_skills import safe_files
 from goalwright_skills.builtin.writing.changes import sha256
 from goalwright_skills.builtin.writing.targets import SIZE_LIMIT, Target
-from goalwright_skills.text.control import spelled_out
+from goalwright_skills.text.untrusted import spelled_out
 from goalwright_skills.tools.current_call import current_call
 from goalwright_skills.tools.fault import ToolFault
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from goalwright_skills.hidden_paths import is_hidden_name
-from goalwright_skills.text.control import steers
+from goalwright_skills.text.untrusted import steers
 from goalwright_skills.tools.fault import ToolFault
 
 PREFIX = "workspace:"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
 
 from goalwright_skills.mcp.entry import McpFault
-from goalwright_skills.text.control import printable
+from goalwright_skills.text.untrusted import printable
 
 if TYPE_CHECKING:
     from types import TracebackType

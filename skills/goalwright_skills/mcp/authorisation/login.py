@@ -17,7 +17,7 @@ from goalwright_skills.mcp.authorisation.provider import FreshLogin
 from goalwright_skills.mcp.authorisation.tokens import LoginNeeded
 from goalwright_skills.mcp.connections.http_transport import http
 from goalwright_skills.mcp.entry import McpFault
-from goalwright_skills.text.control import printable
+from goalwright_skills.text.untrusted import printable
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

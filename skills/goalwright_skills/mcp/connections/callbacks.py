@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from goalwright_skills.mcp.entry import McpFault
-from goalwright_skills.text.control import printable
+from goalwright_skills.text.untrusted import printable
 from goalwright_skills.tools.person import FormQuestion
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from goalwright_skills.text.control import printable
+from goalwright_skills.text.untrusted import printable
 
 if TYPE_CHECKING:
     from goalwright_skills.mcp.authorisation.tokens import TokenFile

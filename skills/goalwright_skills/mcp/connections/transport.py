@@ -17,8 +17,7 @@ import anyio
 import mcp_types
 from mcp.shared.message import SessionMessage
 
-from goalwright_skills.text.control import printable
-from goalwright_skills.text.surrogates import join_surrogates
+from goalwright_skills.text.untrusted import join_surrogates, printable
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from goalwright_skills.selection.detector import Explained, Explanation, PartScore
 from goalwright_skills.selection.ranking.reading import UNFAMILIAR
-from goalwright_skills.text.shorten import cut, shorten
+from goalwright_skills.text.formatting import cut, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

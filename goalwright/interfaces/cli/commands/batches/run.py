@@ -14,8 +14,7 @@ from goalwright.interfaces.cli.resume_command import given_arguments, with_value
 from goalwright.interfaces.cli.view import output
 from goalwright.interfaces.cli.view.batch_progress import watching
 from goalwright.interfaces.cli.view.reports import batch as batch_report
-from goalwright_skills.text.money import dollars, plain
-from goalwright_skills.text.plural import counted, plural
+from goalwright_skills.text.formatting import counted, dollars, plain, plural
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

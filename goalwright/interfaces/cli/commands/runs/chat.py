@@ -13,8 +13,7 @@ from goalwright.interfaces.cli.command_classes import SectionedCommand
 from goalwright.interfaces.cli.dialogs import recipe_trust, terminal
 from goalwright.interfaces.cli.view import output, result_target
 from goalwright_skills.errors import InputError
-from goalwright_skills.text.plural import counted
-from goalwright_skills.text.shorten import cut
+from goalwright_skills.text.formatting import counted, cut
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable

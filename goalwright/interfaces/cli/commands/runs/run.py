@@ -13,8 +13,7 @@ from goalwright.interfaces.cli import configuration, execution, goal_source, opt
 from goalwright.interfaces.cli.command_classes import SectionedCommand
 from goalwright.interfaces.cli.dialogs import recipe_trust
 from goalwright.interfaces.cli.view import output, result_target
-from goalwright_skills.text.money import dollars
-from goalwright_skills.text.plural import counted
+from goalwright_skills.text.formatting import counted, dollars
 
 if TYPE_CHECKING:
     from pathlib import Path

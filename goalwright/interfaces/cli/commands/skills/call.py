@@ -45,7 +45,7 @@ def call(name: str, arguments: str, workspace: Path, flags: SettingFlags, mode: 
     from goalwright.runs.run_id import new_run_id
     from goalwright.workspace.builtin_tools import ToolPlace
     from goalwright_executor.results.artifacts import Artifacts, make_home
-    from goalwright_skills.text.nearest import nearest_names
+    from goalwright_skills.text.formatting import nearest_names
 
     where = configuration.paths(workspace)
     opened = open_workspace(workspace, flags, trust=trust, quiet=mode.quiet)

@@ -12,8 +12,7 @@ from goalwright.interfaces.cli import configuration, options
 from goalwright.interfaces.cli.commands.skills.open_workspace import open_workspace
 from goalwright.interfaces.cli.view import output
 from goalwright_skills.errors import InputError
-from goalwright_skills.text.plural import counted
-from goalwright_skills.text.shorten import spelled
+from goalwright_skills.text.formatting import counted, spelled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

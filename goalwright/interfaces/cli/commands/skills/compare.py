@@ -12,8 +12,7 @@ from goalwright.interfaces.cli.command_classes import SectionedCommand
 from goalwright.interfaces.cli.commands.batches import batch_flags
 from goalwright.interfaces.cli.commands.evaluations import eval_flags
 from goalwright.interfaces.cli.view import output
-from goalwright_skills.text.plural import counted
-from goalwright_skills.text.shorten import shorten
+from goalwright_skills.text.formatting import counted, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

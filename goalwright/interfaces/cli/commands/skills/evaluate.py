@@ -14,7 +14,7 @@ from goalwright.interfaces.cli.commands.skills.open_workspace import warn
 from goalwright.interfaces.cli.option_value import option_value
 from goalwright.interfaces.cli.view import output
 from goalwright_skills.errors import InputError
-from goalwright_skills.text.plural import counted
+from goalwright_skills.text.formatting import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

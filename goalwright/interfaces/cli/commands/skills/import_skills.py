@@ -14,8 +14,7 @@ from goalwright.interfaces.cli.commands.skills.new import warn_of_shadowing
 from goalwright.interfaces.cli.dialogs import terminal
 from goalwright.interfaces.cli.view import output
 from goalwright_skills.errors import GoalwrightError, InputError
-from goalwright_skills.text.plural import counted
-from goalwright_skills.text.shorten import spelled
+from goalwright_skills.text.formatting import counted, spelled
 
 if TYPE_CHECKING:
     from pathlib import PurePosixPath

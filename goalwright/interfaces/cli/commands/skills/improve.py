@@ -14,7 +14,7 @@ from goalwright.interfaces.cli.dialogs import terminal
 from goalwright.interfaces.cli.hints import hint_for
 from goalwright.interfaces.cli.view import output
 from goalwright_skills.errors import GoalwrightError, InputError
-from goalwright_skills.text.money import dollars
+from goalwright_skills.text.formatting import dollars
 
 if TYPE_CHECKING:
     from pathlib import Path

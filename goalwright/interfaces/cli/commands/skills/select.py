@@ -12,7 +12,7 @@ from goalwright.interfaces.cli import configuration, options, stdin
 from goalwright.interfaces.cli.commands.skills.open_workspace import warn
 from goalwright.interfaces.cli.view import output
 from goalwright_skills.errors import InputError
-from goalwright_skills.text.plural import counted
+from goalwright_skills.text.formatting import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from goalwright.interfaces.cli.commands.skills.open_workspace import open_skills, warn
 from goalwright.interfaces.cli.view import output
-from goalwright_skills.text.plural import counted, plural
-from goalwright_skills.text.shorten import shorten
+from goalwright_skills.text.formatting import counted, plural, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -9,7 +9,7 @@ import click
 
 from goalwright.interfaces.cli import configuration, options
 from goalwright.interfaces.cli.view import output, width
-from goalwright_skills.text.money import dollars
+from goalwright_skills.text.formatting import dollars
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -11,7 +11,7 @@ import click
 from goalwright.interfaces.cli import configuration, options
 from goalwright.interfaces.cli.view import output
 from goalwright_skills.errors import InputError
-from goalwright_skills.text.plural import counted
+from goalwright_skills.text.formatting import counted
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

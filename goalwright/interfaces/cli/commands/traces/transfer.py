@@ -10,7 +10,7 @@ import click
 
 from goalwright.interfaces.cli import configuration, options, stdin
 from goalwright.interfaces.cli.view import output, whole_file
-from goalwright_skills.text.plural import counted
+from goalwright_skills.text.formatting import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from goalwright.interfaces.cli.view import width as columns
 from goalwright.interfaces.cli.view.output import escape_controls
-from goalwright_skills.text.money import short_dollars
+from goalwright_skills.text.formatting import short_dollars
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -6,9 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from goalwright.interfaces.cli.view import output
-from goalwright_skills.text.money import dollars
-from goalwright_skills.text.plural import counted
-from goalwright_skills.text.shorten import shorten
+from goalwright_skills.text.formatting import counted, dollars, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from goalwright.interfaces.cli.view import output, whole_file
 from goalwright_skills.errors import InputError
-from goalwright_skills.text.money import dollars, plain
-from goalwright_skills.text.plural import counted
+from goalwright_skills.text.formatting import counted, dollars, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -6,8 +6,7 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any
 
 from goalwright.interfaces.cli.view import output, width
-from goalwright_skills.text.plural import counted
-from goalwright_skills.text.shorten import shorten
+from goalwright_skills.text.formatting import counted, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -1,10 +1,52 @@
-"""A model's name is told from an address that hides in its place."""
+"""Tests of the checks of untrusted text and values."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from goalwright_skills.text.model_names import carries_address
+from goalwright_skills.text.untrusted import MOST_LEVELS, carries_address, flattened, is_too_deep, join_surrogates
+
+
+@pytest.mark.parametrize(
+    ("value", "joined"),
+    [
+        ("plain ä 世", "plain ä 世"),
+        ("\ud83d\ude00", "\U0001f600"),
+        ("a\ud800b", "a\ufffdb"),
+        ({"k\udc00": ["\ud83d\ude00", 1, None]}, {"k\ufffd": ["\U0001f600", 1, None]}),
+    ],
+)
+def test_join_surrogates_joins_pairs_and_replaces_lone_surrogates(value: object, joined: object) -> None:
+    assert join_surrogates(value) == joined
+
+
+def test_join_surrogates_returns_a_clean_value_unchanged() -> None:
+    value = {"a": ["ä"]}
+    assert join_surrogates(value) is value
+
+
+def nested(levels: int) -> Any:
+    value: Any = "x"
+    for number in range(levels):
+        value = [value] if number % 2 else {"a": value, "b": 1}
+    return value
+
+
+def test_is_too_deep_accepts_a_hundred_levels() -> None:
+    assert not is_too_deep("text")
+    assert not is_too_deep({"a": [1, {"b": ()}]})
+    assert not is_too_deep(nested(MOST_LEVELS))
+    assert is_too_deep(nested(MOST_LEVELS + 1))
+    assert is_too_deep(nested(20_000))
+
+
+def test_flattened_cuts_deeper_levels() -> None:
+    assert flattened(nested(MOST_LEVELS)) == nested(MOST_LEVELS)
+    flat = flattened(nested(20_000))
+    assert not is_too_deep(flat)
+    assert str(flat).count("…") == 1
 
 
 @pytest.mark.parametrize(
@@ -38,7 +80,7 @@ from goalwright_skills.text.model_names import carries_address
         "",
     ],
 )
-def test_an_address_is_found_in_every_disguise(name: str) -> None:
+def test_carries_address_detects_disguised_addresses(name: str) -> None:
     assert carries_address(name)
 
 
@@ -64,5 +106,5 @@ def test_an_address_is_found_in_every_disguise(name: str) -> None:
         "ollama/http-coder",
     ],
 )
-def test_names_that_providers_use_are_names(name: str) -> None:
+def test_carries_address_accepts_names_of_real_models(name: str) -> None:
     assert not carries_address(name)
