@@ -1,4 +1,4 @@
-"""Fingerprints of skills: the same for all goals, until a skill changes."""
+"""Fingerprints of skills are shared by all goals until a skill changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Selection by a model: it picks from a shortlist, on the run's record, and ranking decides where it cannot."""
+"""Selection by a model from a shortlist, recorded with the run; the ranking decides if the call fails."""
 
 from __future__ import annotations
 
@@ -374,7 +374,7 @@ async def test_reselection_needs_a_detector_without_a_model(workspace: Path, goa
     async with recorded.goalwright(workspace, ScriptedModel(picking(verse)), detector="llm") as runtime:
         await runtime.run(GOAL)
     refused = await asyncio.to_thread(goalwright, "replay", "--select", cwd=workspace)
-    assert (refused.status, "asks a model" in refused.err) == (2, True)
+    assert (refused.status, "a model selected their skills" in refused.err) == (2, True)
     ran = await asyncio.to_thread(goalwright, "replay", "--select", "--check", "--detector", "ranked", cwd=workspace)
     assert ran.status == 3, "the other detector selects others"
     assert "- poems" in ran.out

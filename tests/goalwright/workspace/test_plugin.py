@@ -1,4 +1,4 @@
-"""Detectors that are not ours."""
+"""Detectors of other packages."""
 
 from __future__ import annotations
 
@@ -63,15 +63,15 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_detector_of_another_package_may_give_plain_tuples(skills_here: WorkspaceSkills) -> None:
     skills = skills_here.active()
-    (found,) = skills_here.select(skills_here.request("plain"))
-    assert (found.name, found.score, found.reason) == (skills[0].name, 0.5, "because")
+    (selections,) = skills_here.select(skills_here.request("plain"))
+    assert (selections.name, selections.score, selections.reason) == (skills[0].name, 0.5, "because")
     assert [one.score for one in skills_here.rank(skills_here.request("plain", limit=2))] == [0.5, 0.0]
 
 
 def test_named_skills_are_selected_with_any_detector(skills_here: WorkspaceSkills) -> None:
     skills = skills_here.active()
-    found = skills_here.select(skills_here.request("$code-review"))
-    assert [(one.name, one.score) for one in found] == [("code-review", 1.0), (skills[0].name, 0.5)]
+    selections = skills_here.select(skills_here.request("$code-review"))
+    assert [(one.name, one.score) for one in selections] == [("code-review", 1.0), (skills[0].name, 0.5)]
 
 
 @pytest.mark.parametrize(

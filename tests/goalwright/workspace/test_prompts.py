@@ -1,4 +1,4 @@
-"""A template of one's own with a slip in it, through the command line."""
+"""Errors in a user's own template, through the command line."""
 
 from __future__ import annotations
 

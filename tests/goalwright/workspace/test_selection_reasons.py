@@ -1,4 +1,4 @@
-"""Why a goal selects the skills that it does: by the detector, and by what users and authors decided."""
+"""Explanations of a selection by the detector, and by decisions of users and authors."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Explaining:
 
     def explain(self, goal: str, skills: Sequence[Skill], limit: int) -> Explanation:
         known = [skill.name for skill in skills if skill.name in self.scores]
-        found = [
+        explanation = [
             Explained(
                 name,
                 self.scores[name],
@@ -51,7 +51,7 @@ class Explaining:
             )
             for name in sorted(known, key=lambda name: -self.scores[name])
         ]
-        return Explanation(goal, any(one.score > 0.9 for one in found), tuple(found[:limit]))
+        return Explanation(goal, any(one.score > 0.9 for one in explanation), tuple(explanation[:limit]))
 
 
 @pytest.fixture
@@ -66,9 +66,9 @@ def skills(workspace: Path, **settings: Any) -> WorkspaceSkills:
 
 
 def test_a_detector_explains_each_candidate_by_part_and_signal(workspace: Path) -> None:
-    found = reasons(skills(workspace), GOAL, 2, Explaining({"endpoints": 0.95, "greeting": 0.4, "style": 0.1}))
-    assert (found.goal, found.certain, len(found.candidates)) == (GOAL, True, 2)
-    first, second = found.candidates
+    explanation = reasons(skills(workspace), GOAL, 2, Explaining({"endpoints": 0.95, "greeting": 0.4, "style": 0.1}))
+    assert (explanation.goal, explanation.certain, len(explanation.candidates)) == (GOAL, True, 2)
+    first, second = explanation.candidates
     assert (first.name, first.selected, first.parts[0].signals) == ("endpoints", True, {"words": 0.25})
     assert (second.name, second.selected, round(second.margin, 2)) == ("greeting", False, -0.1)
     assert second.change == "more words for greeting"
@@ -81,47 +81,50 @@ def test_all_selected_skills_are_explained_beyond_the_limit(workspace: Path) -> 
 
 def test_a_detector_that_does_not_explain_gives_scores_alone(workspace: Path) -> None:
     detector = KeywordDetector()
-    found = reasons(skills(workspace), "Greet the readers of endpoints", 5, detector)
+    explanation = reasons(skills(workspace), "Greet the readers of endpoints", 5, detector)
     assert (explains(detector), explains(Explaining({}))) == (False, True)
-    assert {one.name for one in found.candidates} >= {"endpoints", "greeting", "style"}
-    assert {(one.parts, one.margin) for one in found.candidates} == {((), 0.0)}
-    assert all(one.selected for one in found.candidates if one.score > 0)
+    assert {one.name for one in explanation.candidates} >= {"endpoints", "greeting", "style"}
+    assert {(one.parts, one.margin) for one in explanation.candidates} == {((), 0.0)}
+    assert all(one.selected for one in explanation.candidates if one.score > 0)
 
 
 def test_decisions_of_users_and_authors_are_explained(workspace: Path) -> None:
     put(workspace / "skills/inner", "inner", "Greets the readers.\nuser-invocable: false")
     decided = skills(workspace, skills_require=("style",), skills_pin=("greeting",))
     detector = Explaining({"endpoints": 0.8, "greeting": 0.2, "inner": 0.1})
-    found = {one.name: one for one in reasons(decided, GOAL, 9, detector).candidates}
-    assert found["style"].selected
-    assert found["style"].change == "It is required: every plan must use it, whatever its score."
-    assert found["greeting"].change == (
+    explanation = {one.name: one for one in reasons(decided, GOAL, 9, detector).candidates}
+    assert explanation["style"].selected
+    assert explanation["style"].change == "It is required: every plan must use it, whatever its score."
+    assert explanation["greeting"].change == (
         "It is pinned: the planner's listing always has it, whatever its score. More words for greeting"
     )
-    assert "not called by name (user-invocable: false)" in found["inner"].change
-    assert found["endpoints"].change == "more words for endpoints"
+    assert "not called by name (user-invocable: false)" in explanation["inner"].change
+    assert explanation["endpoints"].change == "more words for endpoints"
 
 
 def test_an_uncallable_skill_is_not_suggested_by_name(workspace: Path) -> None:
     put(workspace / "skills/inner", "inner", "Greets the readers.\nuser-invocable: false")
     manual, required = skills(workspace, skills_manual=("inner",)), skills(workspace, skills_require=("inner",))
-    found = reasons(manual, GOAL, 1, names=("inner",)).candidates[-1]
-    assert found.change == "It is manual, and not called by name (user-invocable: false): only your own plan uses it."
+    explanation = reasons(manual, GOAL, 1, names=("inner",)).candidates[-1]
+    assert (
+        explanation.change
+        == "It is manual, and not called by name (user-invocable: false): only your own plan uses it."
+    )
     assert manual.name_warnings(manual.request("$inner"))[0].endswith("it is manual too: only your own plan uses it")
-    found = reasons(required, GOAL, 1, names=("inner",)).candidates[0]
-    assert found.change.endswith("whatever its score. It is not called by name (user-invocable: false).")
+    explanation = reasons(required, GOAL, 1, names=("inner",)).candidates[0]
+    assert explanation.change.endswith("whatever its score. It is not called by name (user-invocable: false).")
 
 
 def test_a_tool_of_an_installed_package_cannot_be_selected(workspace: Path) -> None:
-    found = {one.name: one for one in reasons(skills(workspace), GOAL, 1, names=("excel_read",)).candidates}
-    assert found["excel_read"].change == "it cannot be selected: it is a tool"
+    explanation = {one.name: one for one in reasons(skills(workspace), GOAL, 1, names=("excel_read",)).candidates}
+    assert explanation["excel_read"].change == "it cannot be selected: it is a tool"
 
 
 def test_manual_and_disabled_skills_are_explained_with_a_remedy(workspace: Path) -> None:
     decided = skills(workspace, skills_manual=("style",), skills_off=("greeting",))
-    found = {one.name: one for one in reasons(decided, GOAL, 9).candidates}
-    assert not found["style"].selected
-    assert found["style"].change == "It is manual: name it with $style in the goal, or request it."
-    assert found["greeting"].change == "It is off (disabled by [skills] off): take it out of that list."
+    explanation = {one.name: one for one in reasons(decided, GOAL, 9).candidates}
+    assert not explanation["style"].selected
+    assert explanation["style"].change == "It is manual: name it with $style in the goal, or request it."
+    assert explanation["greeting"].change == "It is off (disabled by [skills] off): take it out of that list."
     named = {one.name: one for one in reasons(decided, f"$style {GOAL}", 9).candidates}
     assert (named["style"].selected, named["style"].score) == (True, 1.0)

@@ -1,4 +1,4 @@
-"""A draft in a skill's place: whatever counts is the draft's, as it is now."""
+"""A draft replaces a skill with its own description, stamp and settings."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def standing_in(workspace: Path, draft: Path, body: str, keys: str = "") -> Skil
 
 
 def scores(skill: Skill, cache: Path | None = None) -> list[str]:
-    found = RankedDetector(cache).rank("sharpen kitchen knives", [skill], 5)
-    return [one.name for one in found if "words of the goal" in one.reason]
+    selections = RankedDetector(cache).rank("sharpen kitchen knives", [skill], 5)
+    return [one.name for one in selections if "words of the goal" in one.reason]
 
 
 def test_a_draft_has_its_own_file_stamp(workspace: Path, draft: Path, tmp_path: Path) -> None:

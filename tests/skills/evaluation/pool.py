@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 def pool(folder: Path, skills: Mapping[str, tuple[str, str]]) -> list[Skill]:
     """Skills by name, each with its description and body."""
-    found = []
+    selections = []
     for name, (description, body) in skills.items():
         file = folder / name / "SKILL.md"
         file.parent.mkdir(parents=True)
         file.write_text(f"---\nname: {name}\ndescription: {description}\n---\n{body}\n", encoding="utf-8")
-        found.append(Skill(name, description, str(file), "project"))
-    return found
+        selections.append(Skill(name, description, str(file), "project"))
+    return selections
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""What is measured, and what counts as a miss."""
+"""The measures of labelled goals, and misses."""
 
 from __future__ import annotations
 
@@ -32,33 +32,33 @@ def measured(tmp_path: Path, *goals: tuple[str, tuple[str, ...]]) -> Evaluation:
 
 def test_the_measures_are_means_over_the_goals_that_expect_a_skill(tmp_path: Path) -> None:
     one = ("a",)
-    found = measured(
+    outcomes = measured(
         tmp_path, ("right", one), ("second", one), ("below", one), ("sixth", one), ("none picked", ()), ("nothing", ())
     )
-    figures = found.figures
+    figures = outcomes.figures
     assert figures.goals == 6
     assert (figures.r_at_1, figures.r_at_5, figures.r_at_30) == (0.5, 0.75, 1.0)
     assert (figures.set_recall, figures.nothing_selected, figures.picked_for_none) == (0.5, 1, 1)
-    assert [(miss.outcome.goal.id, miss.why) for miss in found.misses] == [
+    assert [(miss.outcome.goal.id, miss.why) for miss in outcomes.misses] == [
         ("second", "why second"), ("below", "why below"), ("sixth", "why sixth"), ("none picked", "why none picked"),
     ]  # fmt: skip
 
 
 def test_several_expected_skills_count_in_shares(tmp_path: Path) -> None:
-    found = measured(tmp_path, ("two", ("a", "b")))
-    assert (found.figures.r_at_1, found.figures.r_at_5, found.figures.set_recall) == (1.0, 1.0, 0.5)
-    assert found.misses[0].outcome.missing == ("b",)
+    outcomes = measured(tmp_path, ("two", ("a", "b")))
+    assert (outcomes.figures.r_at_1, outcomes.figures.r_at_5, outcomes.figures.set_recall) == (1.0, 1.0, 0.5)
+    assert outcomes.misses[0].outcome.missing == ("b",)
 
 
 def test_more_expected_skills_than_places_can_still_be_found(tmp_path: Path) -> None:
-    found = measured(tmp_path, ("sixth", tuple("abcdef"))).figures
-    assert (found.r_at_1, found.r_at_5) == (1.0, 1.0)
+    outcomes = measured(tmp_path, ("sixth", tuple("abcdef"))).figures
+    assert (outcomes.r_at_1, outcomes.r_at_5) == (1.0, 1.0)
 
 
 def test_without_goals_that_expect_a_skill_nothing_is_measured(tmp_path: Path) -> None:
-    found = measured(tmp_path, ("nothing", ()))
-    assert found.figures == Figures(1, None, None, None, 0, None, 0)
-    assert found.misses == ()
+    outcomes = measured(tmp_path, ("nothing", ()))
+    assert outcomes.figures == Figures(1, None, None, None, 0, None, 0)
+    assert outcomes.misses == ()
 
 
 def test_goals_are_measured_by_set_or_pool(tmp_path: Path) -> None:
@@ -69,11 +69,11 @@ def test_goals_are_measured_by_set_or_pool(tmp_path: Path) -> None:
         LabelledGoal("3", 3, "none picked", (), "p"),
         LabelledGoal("4", 4, "below", ("a",)),
     ]
-    found = Evaluation.of(evaluate(rows, skills, Fixed(TABLE)), lambda _: "")
-    assert list(found.sets) == ["p", "s"]
-    assert found.sets["p"] == Figures(2, 0.0, 1.0, 1.0, 0, 1.0, 1)
-    assert found.sets["s"] == Figures(1, 1.0, 1.0, 1.0, 0, 1.0, 0)
-    assert found.figures.goals == 4
+    outcomes = Evaluation.of(evaluate(rows, skills, Fixed(TABLE)), lambda _: "")
+    assert list(outcomes.sets) == ["p", "s"]
+    assert outcomes.sets["p"] == Figures(2, 0.0, 1.0, 1.0, 0, 1.0, 1)
+    assert outcomes.sets["s"] == Figures(1, 1.0, 1.0, 1.0, 0, 1.0, 0)
+    assert outcomes.figures.goals == 4
 
 
 @pytest.mark.parametrize(("goal", "expected", "miss"), [("right", ("a",), False), ("second", ("a",), True)])

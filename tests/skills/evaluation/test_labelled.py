@@ -1,4 +1,4 @@
-"""Labelled goals: read leniently where nothing is lost, refused with file and line otherwise."""
+"""Parsing labelled goals; faults name file and line."""
 
 from __future__ import annotations
 

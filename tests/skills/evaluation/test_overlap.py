@@ -52,9 +52,9 @@ def test_without_labels_the_skills_selected_together_compete(tmp_path: Path) -> 
 
 def test_a_phrase_of_one_description_that_selects_the_other_is_an_example(tmp_path: Path) -> None:
     skills = pool(tmp_path, SKILLS)
-    found, left = in_descriptions(skills, RankedDetector(), 10)
-    assert [(one.a, one.b) for one in found] == [("merging-pdfs", "pdf-tools")]
-    assert "split PDF pages" in found[0].goals
+    overlaps_found, left = in_descriptions(skills, RankedDetector(), 10)
+    assert [(one.a, one.b) for one in overlaps_found] == [("merging-pdfs", "pdf-tools")]
+    assert "split PDF pages" in overlaps_found[0].goals
     assert left == 0
     assert in_descriptions(skills, RankedDetector(), 10, only="baking") == ([], 0)
 
@@ -73,19 +73,19 @@ def test_only_pairs_that_share_a_rare_term_are_tried() -> None:
         return Skill(f"s{number}", f"Shared words word{number % 40}x apart.", "/s", "project")
 
     skills = [skill(number) for number in range(120)]
-    found = candidates(Vocabulary(skills), [one.name for one in skills], {})
-    assert len(found) == 40 * 3  # three skills share each rare word; "shared" is in all of them
-    assert all((int(a[1:]) - int(b[1:])) % 40 == 0 for a, b in found)
+    overlaps_found = candidates(Vocabulary(skills), [one.name for one in skills], {})
+    assert len(overlaps_found) == 40 * 3  # three skills share each rare word; "shared" is in all of them
+    assert all((int(a[1:]) - int(b[1:])) % 40 == 0 for a, b in overlaps_found)
 
 
 def test_the_work_is_bounded_and_untried_pairs_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     skills = pool(tmp_path, {f"pdf-{name}": ("Split PDF pages and rotate them.", "") for name in "abcd"})
-    found, left = in_descriptions(skills, RankedDetector(), 1)
-    assert (len(found), left) == (1, 5)
+    overlaps_found, left = in_descriptions(skills, RankedDetector(), 1)
+    assert (len(overlaps_found), left) == (1, 5)
     monkeypatch.setattr(overlap, "MOST_PHRASES", 1)
     tried: list[int] = []
-    found, left = in_descriptions(skills, RankedDetector(), 99, progress=tried.append)
-    assert (len(found), left, tried) == (1, 5, [1, 2])
+    overlaps_found, left = in_descriptions(skills, RankedDetector(), 99, progress=tried.append)
+    assert (len(overlaps_found), left, tried) == (1, 5, [1, 2])
 
 
 def test_paraphrased_skills_are_compared(tmp_path: Path) -> None:

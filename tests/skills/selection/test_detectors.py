@@ -1,4 +1,4 @@
-"""Which skills a goal selects, by every detector."""
+"""The skills that each detector selects."""
 
 from __future__ import annotations
 
@@ -77,8 +77,8 @@ def test_words_of_a_mention_select_no_other_skill(tmp_path: Path, goal: str, nam
         tmp_path / "skills" / "skill-authoring", "skill-authoring", "Writes a skill. Use for a new skill.", "# Skills\n"
     )
     put(tmp_path / "skills" / "code-style", "code-style", "Style of code under review.", "# Code\n")
-    found = detector(name).detect(goal, registry(tmp_path).list_skills())
-    assert [one.name for one in found] == ["code-review"]
+    selections = detector(name).detect(goal, registry(tmp_path).list_skills())
+    assert [one.name for one in selections] == ["code-review"]
 
 
 @pytest.mark.parametrize(
@@ -167,9 +167,9 @@ def test_why_separates_diagnosing_from_creating_skills(tmp_path: Path) -> None:
 
 
 def test_keyword_matches_words_of_name_and_description(pool: list[Skill]) -> None:
-    found = KeywordDetector().detect("Review the INVOICES", pool)
-    assert {selection.name for selection in found} == {"code-review", "invoice-reader"}
-    assert "review" in next(s.reason for s in found if s.name == "code-review")
+    selections = KeywordDetector().detect("Review the INVOICES", pool)
+    assert {selection.name for selection in selections} == {"code-review", "invoice-reader"}
+    assert "review" in next(s.reason for s in selections if s.name == "code-review")
     assert KeywordDetector().detect("bake a cake", pool) == []
 
 
@@ -229,8 +229,8 @@ def test_a_corrupt_cache_is_rebuilt_without_a_crash(tmp_path: Path, pool: list[S
     good = RankedDetector().rank("read invoices and receipts", stamped, 3)
     for cut_at in (2_100, len(data) // 2, len(data) - 8):
         (cache / "postings.bin").write_bytes(data[:cut_at] + b"\xff" * (len(data) - cut_at))
-        found = RankedDetector(cache).rank("read invoices and receipts", stamped, 3)
-        assert len(found) <= len(stamped)
+        selections = RankedDetector(cache).rank("read invoices and receipts", stamped, 3)
+        assert len(selections) <= len(stamped)
     (cache / "postings.bin").write_bytes(data)
     assert RankedDetector(cache).rank("read invoices and receipts", stamped, 3) == good
 
@@ -257,9 +257,9 @@ def test_a_detector_of_an_installed_package_is_found_by_its_name(
         "        return [(one.name, 0.5, 'it is here') for one in skills[:2]]\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path / "site"))
-    found = detector("first")
-    assert len(found.detect("x", pool)) == 2
-    assert len(top(found, "x", pool, 1)) == 1
+    selections = detector("first")
+    assert len(selections.detect("x", pool)) == 2
+    assert len(top(selections, "x", pool, 1)) == 1
     with pytest.raises(InputError, match="other_detector"):
         detector("bad")
 
@@ -267,10 +267,10 @@ def test_a_detector_of_an_installed_package_is_found_by_its_name(
 def test_top_ranks_without_the_threshold(pool: list[Skill]) -> None:
     goal = "crash a party"
     assert RankedDetector().detect(goal, pool) == []
-    found = top(detector(), goal, pool, 3)
-    assert len(found) == min(3, len(pool))
-    assert found[0].name == "kubernetes-debugging"
-    assert found[-1].score < 0.1
+    selections = top(detector(), goal, pool, 3)
+    assert len(selections) == min(3, len(pool))
+    assert selections[0].name == "kubernetes-debugging"
+    assert selections[-1].score < 0.1
     assert len(top(detector(), "zzzz qqqq", pool, 2)) == 2
     assert [s.name for s in top(detector(), "$expenses for invoices", pool, 2)] == ["expenses", "invoice-reader"]
 

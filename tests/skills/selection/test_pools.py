@@ -1,4 +1,4 @@
-"""A large collection: answered from names and descriptions at first, indexed in the background, kept up to date."""
+"""A large collection is ranked by names and descriptions until it is indexed in the background."""
 
 from __future__ import annotations
 
@@ -110,7 +110,9 @@ def test_bodies_count_once_the_segments_exist(
         monkeypatch.setattr(pools, "AT_ONCE", 1_000)
         whole = one.detect(goal, many)
         monkeypatch.setattr(pools, "AT_ONCE", 5)
-        assert [found.name for found in detector.detect(goal, many)] == [found.name for found in whole]
+        assert [selections.name for selections in detector.detect(goal, many)] == [
+            selections.name for selections in whole
+        ]
 
 
 def test_only_what_changed_is_read_again(tmp_path: Path, many: list[Skill], monkeypatch: pytest.MonkeyPatch) -> None:

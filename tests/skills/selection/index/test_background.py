@@ -1,4 +1,4 @@
-"""What the process in the background is asked to index."""
+"""The list of skills that the background process indexes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What descriptions say about their own and about other skills."""
+"""Clauses of descriptions about their own and other skills."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from goalwright_skills.selection.index.descriptions import cut
     ],
 )
 def test_clauses_about_other_skills_are_split_off(text: str, own: str, referrals: tuple[tuple[str, str], ...]) -> None:
-    found = cut(text)
-    assert (found.own, tuple((each.other, each.subject) for each in found.referrals)) == (own, referrals)
+    clauses = cut(text)
+    assert (clauses.own, tuple((each.other, each.subject) for each in clauses.referrals)) == (own, referrals)
 
 
 @pytest.mark.slow

@@ -41,22 +41,22 @@ def test_the_nearest_of_all_indexes_come_first() -> None:
     numbering = Numbering([(400, range(400)), (500, range(500))])
     large = LeadingVectors([rows_of(vectors[:400]), rows_of(vectors[400:])], numbering)
     for at in (7, 640):
-        found = large.cosines(vectors[at], 8)
-        assert found is not None
-        assert found.nearest(1) == [at]
-        assert len(found.products) < 400
+        result = large.cosines(vectors[at], 8)
+        assert result is not None
+        assert result.nearest(1) == [at]
+        assert len(result.products) < 400
 
 
 def test_cosines_and_mean_equal_plain_sums() -> None:
     chance = random.Random(5)
     vectors, goal = [unit(chance) for _ in range(300)], unit(chance)
     large = LeadingVectors([rows_of(vectors)], Numbering([(300, range(300))]))
-    found = large.cosines(goal, 2)
-    assert found is not None
+    result = large.cosines(goal, 2)
+    assert result is not None
     plain = [dot(vector, goal) for vector in vectors]
-    assert [found[at] for at in range(300)] == pytest.approx(plain, abs=0.03)
-    assert found.mean == pytest.approx(math.fsum(plain) / 300, abs=0.01)
-    assert found.deviation == pytest.approx(pstdev(plain), abs=0.01)
+    assert [result[at] for at in range(300)] == pytest.approx(plain, abs=0.03)
+    assert result.mean == pytest.approx(math.fsum(plain) / 300, abs=0.01)
+    assert result.deviation == pytest.approx(pstdev(plain), abs=0.01)
 
 
 def test_removed_skills_are_not_neighbours() -> None:
@@ -64,9 +64,9 @@ def test_removed_skills_are_not_neighbours() -> None:
     vectors = [unit(chance) for _ in range(50)]
     kept = [at for at in range(50) if at != 9]
     large = LeadingVectors([rows_of(vectors)], Numbering([(50, kept)]))
-    found = large.cosines(vectors[9], 50)
-    assert found is not None
-    assert sorted(found.nearest(50)) == list(range(49))
+    result = large.cosines(vectors[9], 50)
+    assert result is not None
+    assert sorted(result.nearest(50)) == list(range(49))
 
 
 def test_vectors_of_another_length_have_no_cosines() -> None:
@@ -81,8 +81,8 @@ def test_vectors_of_another_length_have_no_cosines() -> None:
 )
 def test_the_largest_products_equal_a_full_sort(products: list[int], most: int) -> None:
     least = sorted(products)[-most] if len(products) > most else 0
-    found = _largest(array("H", products).tobytes(), most)
-    assert found == [place for place, product in enumerate(products) if product >= least]
+    result = _largest(array("H", products).tobytes(), most)
+    assert result == [place for place, product in enumerate(products) if product >= least]
 
 
 def test_the_largest_products_are_found_despite_a_poor_sample() -> None:

@@ -1,4 +1,4 @@
-"""The skills that terms add most to, found index by index: the same as by adding up everything."""
+"""The skills with the highest scores by words, compared with a full sum."""
 
 from __future__ import annotations
 
@@ -69,11 +69,11 @@ def pools(draw: st.DrawFn) -> tuple[list[Index], list[list[Span]], Numbering]:
 def test_the_best_skills_equal_a_full_sum(pool: tuple[list[Index], list[list[Span]], Numbering], limit: int) -> None:
     parts, spans, numbering = pool
     likely = Likely(parts, spans, limit)
-    found = highest(likely.scores(numbering.numbers, numbering.gone), limit)
+    result = highest(likely.scores(numbering.numbers, numbering.gone), limit)
     scores = plain(parts, spans, numbering)
     best = nlargest(limit, scores.values())
-    assert sorted((scores[at] for at in found), reverse=True) == pytest.approx(best, abs=1e-4)
-    assert len(set(found)) == len(best)
+    assert sorted((scores[at] for at in result), reverse=True) == pytest.approx(best, abs=1e-4)
+    assert len(set(result)) == len(best)
 
 
 def test_hopeless_indexes_are_skipped() -> None:
@@ -90,5 +90,5 @@ def test_ties_are_broken_by_number_across_indexes() -> None:
     high, there = indexed([dict.fromkeys(range(10), 0.3)])  # times a third, which is not the same to the last digit
     numbering = Numbering([(COUNT, range(COUNT)), (COUNT, range(COUNT))])
     spans: list[list[Span]] = [[(*there[0], 1 / 3, 0.7)], [(*where[0], 1.0, 0.7)]]
-    found = highest(Likely([high, low], spans, 12).scores(numbering.numbers, numbering.gone), 12)
-    assert found == [*range(10), COUNT, COUNT + 1]
+    result = highest(Likely([high, low], spans, 12).scores(numbering.numbers, numbering.gone), 12)
+    assert result == [*range(10), COUNT, COUNT + 1]

@@ -46,8 +46,8 @@ def test_a_hub_does_not_hide_a_nested_skill_that_fits_better(pool: list[Skill], 
 
 
 def test_a_nested_skill_that_the_goal_names_comes_first(pool: list[Skill]) -> None:
-    found = RankedDetector().detect("$scaling for the vector database cluster", pool)
-    assert (found[0].name, found[0].score) == ("scaling", 1.0)
+    result = RankedDetector().detect("$scaling for the vector database cluster", pool)
+    assert (result[0].name, result[0].score) == ("scaling", 1.0)
 
 
 def test_the_nearest_enclosing_skill_is_the_parent(pool: list[Skill]) -> None:

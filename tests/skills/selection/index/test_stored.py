@@ -1,4 +1,4 @@
-"""Segments of a large collection keep their borders while skills come and go."""
+"""Segments of a large collection keep their starts while skills change."""
 
 from __future__ import annotations
 

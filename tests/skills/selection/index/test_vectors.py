@@ -1,4 +1,4 @@
-"""Cosines by long integers, beside the plain sums that they stand for."""
+"""Cosines by long integers equal plain sums."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def pool(rows: list[list[float]]) -> Vectors:
 def test_cosines_equal_plain_sums() -> None:
     chance = random.Random(4)
     rows, goal = [unit(chance) for _ in range(50)], unit(chance)
-    found = pool(rows).cosines(goal)
-    assert found is not None
+    result = pool(rows).cosines(goal)
+    assert result is not None
     for at, row in enumerate(rows):
-        assert found[at] == pytest.approx(
+        assert result[at] == pytest.approx(
             math.sumprod(row, goal) if hasattr(math, "sumprod") else _dot(row, goal), abs=0.02
         )
-    assert found.mean == pytest.approx(sum(found[at] for at in range(50)) / 50, abs=1e-6)
+    assert result.mean == pytest.approx(sum(result[at] for at in range(50)) / 50, abs=1e-6)
 
 
 def _dot(a: list[float], b: list[float]) -> float:
@@ -47,11 +47,11 @@ def _dot(a: list[float], b: list[float]) -> float:
 def test_the_nearest_come_first() -> None:
     chance = random.Random(5)
     rows = [unit(chance) for _ in range(40)]
-    found = pool(rows).cosines(rows[7])
-    assert found is not None
-    assert found.nearest(1) == [7]
-    order = found.nearest(40)
-    assert [found[at] for at in order] == sorted((found[at] for at in range(40)), reverse=True)
+    result = pool(rows).cosines(rows[7])
+    assert result is not None
+    assert result.nearest(1) == [7]
+    order = result.nearest(40)
+    assert [result[at] for at in order] == sorted((result[at] for at in range(40)), reverse=True)
 
 
 @pytest.mark.parametrize("wanted", [1, 8, 16, 300, 900])
@@ -59,9 +59,9 @@ def test_the_nearest_come_first_at_any_position(wanted: int) -> None:
     chance = random.Random(8)
     for kinds in (1, 3, 400):  # every cosine alike, many alike, hardly any
         rows = [unit(chance) for _ in range(kinds)]
-        found = pool([rows[chance.randrange(kinds)] for _ in range(400)]).cosines(unit(chance))
-        assert found is not None
-        assert found.nearest(wanted) == sorted(range(400), key=lambda at: (-found[at], at))[:wanted]
+        result = pool([rows[chance.randrange(kinds)] for _ in range(400)]).cosines(unit(chance))
+        assert result is not None
+        assert result.nearest(wanted) == sorted(range(400), key=lambda at: (-result[at], at))[:wanted]
 
 
 @pytest.mark.parametrize("sign", [1, -1])
@@ -69,22 +69,22 @@ def test_the_nearest_come_first_at_any_position(wanted: int) -> None:
 def test_lanes_do_not_overflow(sign: int, dimensions: int) -> None:
     goal = [sign / math.sqrt(dimensions)] * dimensions
     rows = [bytes([255]) * dimensions, bytes(dimensions), bytes([255]) * dimensions]
-    found = Vectors(memoryview(b"".join(rows)), memoryview(columns(rows, dimensions)), 3).cosines(goal)
-    assert found is not None
-    assert found.lanes[0] == found.lanes[2]
+    result = Vectors(memoryview(b"".join(rows)), memoryview(columns(rows, dimensions)), 3).cosines(goal)
+    assert result is not None
+    assert result.lanes[0] == result.lanes[2]
     most = sign * math.sqrt(dimensions) * 127 / 254
-    assert found[0] == pytest.approx(most, rel=0.05)
-    assert found[1] == pytest.approx(-most, rel=0.05)
+    assert result[0] == pytest.approx(most, rel=0.05)
+    assert result[1] == pytest.approx(-most, rel=0.05)
 
 
 def test_similar_skills_are_nearest_to_the_mean() -> None:
     chance = random.Random(6)
     one, other, *rest = (unit(chance) for _ in range(40))
     between = [(a + b) / math.sqrt(2) for a, b in zip(one, other, strict=True)]
-    found = pool([one, other, *rest, between])
-    assert found.alike([0, 1], 3)[0] == 40
-    assert set(found.alike([0, 1], 3)) == {0, 1, 40}
-    assert found.alike([], 3) == []
+    result = pool([one, other, *rest, between])
+    assert result.alike([0, 1], 3)[0] == 40
+    assert set(result.alike([0, 1], 3)) == {0, 1, 40}
+    assert result.alike([], 3) == []
     assert pool([[0.0] * DIMENSIONS]).alike([0], 3) == []
 
 

@@ -1,4 +1,4 @@
-"""Words of everyday talk, told by their terms."""
+"""Everyday words, recognized by their terms."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from goalwright_skills.selection.query.terms import terms
 
 
 def test_everyday_words_are_recognized_by_term() -> None:
-    found = {term for word in EVERYDAY_WORDS for term in terms(word)}
-    assert len(found) > 200
-    assert all(map(is_everyday, found))
+    everyday = {term for word in EVERYDAY_WORDS for term in terms(word)}
+    assert len(everyday) > 200
+    assert all(map(is_everyday, everyday))
 
 
 @pytest.mark.parametrize("word", ["deployment", "dayjs", "invoice", "e"])

@@ -1,4 +1,4 @@
-"""Which words of a goal speak for a skill, and how much."""
+"""The evidence of the words of a goal."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def test_numbers_inside_words_are_kept() -> None:
 
 
 def test_everyday_words_and_file_endings_count_half() -> None:
-    found = GoalWords.of("put the plan for Friday into budget.md, with a histogram").evidence
-    assert found["plan"] == found["md"] == 0.5
-    assert found["histogram"] == 1.0
+    words = GoalWords.of("put the plan for Friday into budget.md, with a histogram").evidence
+    assert words["plan"] == words["md"] == 0.5
+    assert words["histogram"] == 1.0
 
 
 @pytest.mark.parametrize(("goal", "says"), [("Continue", False), ("plan my week", False), ("plan a histogram", True)])

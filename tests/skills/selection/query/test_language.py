@@ -1,4 +1,4 @@
-"""Which goals are in another language than the skills, and how two rankings become one."""
+"""Goals in another language than the skills, and the merge of two rankings."""
 
 from __future__ import annotations
 
@@ -63,10 +63,10 @@ def test_languages_need_a_good_share_of_the_texts() -> None:
 
 @pytest.mark.parametrize("goal", ["我们应该怎样给产品定价？", "Welche Preise sollen wir für unser Produkt nehmen?"])
 def test_a_goal_in_another_language_is_detected(pool: list[Skill], goal: str) -> None:
-    found = RankedDetector().foreign(goal, pool)
-    assert found is not None
-    assert found.skills == "English"
-    assert "the skills are described in English" in found.note
+    foreign_goal = RankedDetector().foreign(goal, pool)
+    assert foreign_goal is not None
+    assert foreign_goal.skills == "English"
+    assert "the skills are described in English" in foreign_goal.note
 
 
 @pytest.mark.parametrize("goal", ["How should we price our product?", "API", "42", "", "Pricing für the product tiers"])
@@ -92,15 +92,15 @@ def test_two_rankings_are_merged_by_the_better_score(pool: list[Skill]) -> None:
     own = ranked.rank(goal, pool, 3)
     assert own[0].name == "api-docs"
     translated = TranslatedDetector(ranked, "product pricing tiers\ndocument the API")
-    found = translated.rank(goal, pool, 3)
-    assert {one.name for one in found[:2]} == {"pricing", "api-docs"}
-    assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
-    (pricing,) = (one for one in found if one.name == "pricing")
+    foreign_goal = translated.rank(goal, pool, 3)
+    assert {one.name for one in foreign_goal[:2]} == {"pricing", "api-docs"}
+    assert [one.score for one in foreign_goal] == sorted((one.score for one in foreign_goal), reverse=True)
+    (pricing,) = (one for one in foreign_goal if one.name == "pricing")
     assert pricing.reason.startswith("by the goal's keywords in translation: words of the goal in its description: ")
     assert {one.name for one in translated.detect(goal, pool)} == {"pricing", "api-docs"}
     assert len(translated.rank(goal, pool, 1)) == 1
 
 
 def test_a_skill_that_the_goal_names_stays_first(pool: list[Skill]) -> None:
-    found = TranslatedDetector(RankedDetector(), "product pricing tiers").detect("用 $api-docs 给产品定价", pool)
-    assert [(one.name, one.score < 1) for one in found] == [("api-docs", False), ("pricing", True)]
+    foreign_goal = TranslatedDetector(RankedDetector(), "product pricing tiers").detect("用 $api-docs 给产品定价", pool)
+    assert [(one.name, one.score < 1) for one in foreign_goal] == [("api-docs", False), ("pricing", True)]

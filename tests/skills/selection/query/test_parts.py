@@ -1,4 +1,4 @@
-"""A goal's parts: what is divided, and what is not."""
+"""Splitting a goal into parts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of a goal its best skill says: in its description, in its body alone, and how much the rarest word says."""
+"""The words of a goal that its best skill covers."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def agreement(goal: str, pool: Pool, name: str) -> Agreement:
 
 
 def test_description_and_body_words_are_counted_apart(pool: Pool) -> None:
-    found = agreement("scanned invoices with their currency and a walrus", pool, "invoices")
-    assert (found.described, found.in_body) == (2, 1)
+    agreements = agreement("scanned invoices with their currency and a walrus", pool, "invoices")
+    assert (agreements.described, agreements.in_body) == (2, 1)
 
 
 def test_words_of_fewer_skills_are_rarer(pool: Pool) -> None:

@@ -87,16 +87,16 @@ def test_the_only_skill_in_a_language_is_found_by_a_goal_for_it(name: str, pool:
 
 def test_a_weak_match_in_the_only_language_leads_little(pool: list[Skill]) -> None:
     goal = "Eine Folge von fünf Willkommensmails für neue Abonnenten, verteilt auf zwei Wochen"
-    found = {one.name: one for one in RankedDetector().explain(goal, pool, 30).candidates}
-    assert found["lieferantenbewertung"].parts[0].signals["lead"] < 2.0
+    shares = {one.name: one for one in RankedDetector().explain(goal, pool, 30).candidates}
+    assert shares["lieferantenbewertung"].parts[0].signals["lead"] < 2.0
 
 
 def test_common_words_have_small_rarity_shares() -> None:
     words = {word: word for word in ("und", "der", "für", "bericht", "可以", "翻译", "как", "отчет", "kubernetes")}
-    found = rarity_shares(words, Table.shipped(), foreign=True)
-    assert {word for word in words if found.get(word, 1.0) < 0.1} == {"und", "der", "für", "可以", "как"}
-    assert all(found.get(word, 1.0) > 0.8 for word in ("bericht", "翻译", "kubernetes"))
-    assert found.get("отчет", 1.0) > 0.7
+    shares = rarity_shares(words, Table.shipped(), foreign=True)
+    assert {word for word in words if shares.get(word, 1.0) < 0.1} == {"und", "der", "für", "可以", "как"}
+    assert all(shares.get(word, 1.0) > 0.8 for word in ("bericht", "翻译", "kubernetes"))
+    assert shares.get("отчет", 1.0) > 0.7
 
 
 def test_words_in_unknown_scripts_count_partly() -> None:

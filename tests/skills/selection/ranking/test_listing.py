@@ -1,4 +1,4 @@
-"""The list that a planner chooses from: what fits first, then what is like it."""
+"""The listing for a planner: fitting skills first, then similar ones."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ def listed(pool: list[Skill], limit: int) -> list[str]:
 
 
 def test_the_last_places_go_to_skills_similar_to_the_best(pool: list[Skill]) -> None:
-    found = listed(pool, LISTED)
-    assert len(found) == len(set(found)) == LISTED
-    assert set(FILMS) <= set(found), "the searches too, which the goal says nothing of"
+    selections = listed(pool, LISTED)
+    assert len(selections) == len(set(selections)) == LISTED
+    assert set(FILMS) <= set(selections), "the searches too, which the goal says nothing of"
 
 
 def test_the_first_places_go_to_fitting_skills(pool: list[Skill]) -> None:

@@ -1,4 +1,4 @@
-"""Which goals need a skill, and how probably a skill is the right one."""
+"""The need of a goal for a skill, and the probability of the right skill."""
 
 from __future__ import annotations
 
@@ -59,9 +59,9 @@ def test_single_words_and_everyday_words_select_nothing(pool: list[Skill], goal:
 )
 def test_goals_that_compare_select_a_skill_that_weighs_options(pool: list[Skill], goal: str) -> None:
     assert implied_terms(goal)
-    found = RankedDetector().rank(goal, pool, 1)
-    assert found[0].name == "options"
-    assert "the goal asks for a choice" in found[0].reason
+    selections = RankedDetector().rank(goal, pool, 1)
+    assert selections[0].name == "options"
+    assert "the goal asks for a choice" in selections[0].reason
 
 
 @pytest.mark.parametrize(
@@ -79,8 +79,8 @@ def test_other_goals_do_not_ask_for_a_choice(goal: str) -> None:
 
 
 def test_further_skills_are_less_likely_than_the_first(pool: list[Skill]) -> None:
-    found = RankedDetector().rank("Compare the options in a report of plans and progress", pool, 3)
-    assert found[0].score > found[1].score > found[2].score
+    selections = RankedDetector().rank("Compare the options in a report of plans and progress", pool, 3)
+    assert selections[0].score > selections[1].score > selections[2].score
 
 
 def test_everyday_talk_needs_a_better_match(pool: list[Skill]) -> None:

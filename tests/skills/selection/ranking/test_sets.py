@@ -1,4 +1,4 @@
-"""Goals that need several skills: each for what the ones before leave, with the skills that go with them."""
+"""Goals that need several skills."""
 
 from __future__ import annotations
 
@@ -69,17 +69,17 @@ def test_a_skill_selected_together_by_description(tmp_path: Path) -> None:
     put(tmp_path / "skills/survival", "survival", "Fits survival models. Use with `clinical-reports`.")
     put(tmp_path / "skills/clinical-reports", "clinical-reports", "Patients, findings, conclusions.")
     put(tmp_path / "skills/gardening", "gardening", "Plans beds and seeds.")
-    found = RankedDetector().detect("Fit a survival model", registry(tmp_path).list_skills())
-    assert [one.name for one in found] == ["survival", "clinical-reports"]
-    assert found[1].reason == "survival is used with it"
+    selections = RankedDetector().detect("Fit a survival model", registry(tmp_path).list_skills())
+    assert [one.name for one in selections] == ["survival", "clinical-reports"]
+    assert selections[1].reason == "survival is used with it"
 
 
 @pytest.mark.parametrize("line", ["requires: [seeds]", "depends-on: seeds, soil", "metadata:\n  requires: seeds"])
 def test_a_required_skill_is_selected_with_its_dependent(tmp_path: Path, line: str) -> None:
     put(tmp_path / "skills/garden-plan", "garden-plan", f"Plans garden beds.\n{line}")
     put(tmp_path / "skills/seeds", "seeds", "Catalogue numbers.")
-    found = RankedDetector().detect("Plan the garden beds", registry(tmp_path).list_skills())
-    assert [one.name for one in found] == ["garden-plan", "seeds"]
+    selections = RankedDetector().detect("Plan the garden beds", registry(tmp_path).list_skills())
+    assert [one.name for one in selections] == ["garden-plan", "seeds"]
 
 
 def test_a_mentioned_skill_wins_a_tie(tmp_path: Path) -> None:
@@ -91,11 +91,11 @@ def test_a_mentioned_skill_wins_a_tie(tmp_path: Path) -> None:
     )
     for name in ("charts-a", "charts-b", "charts-c"):
         put(tmp_path / "skills" / name, name, "Draws hazard curves.", "Steps.\n")
-    found = RankedDetector().detect(
+    selections = RankedDetector().detect(
         "Fit survival models to the trial data, then draw hazard curves", registry(tmp_path).list_skills()
     )
-    assert [one.name for one in found] == ["models", "charts-b"]
-    assert found[1].reason.endswith("goes with models")
+    assert [one.name for one in selections] == ["models", "charts-b"]
+    assert selections[1].reason.endswith("goes with models")
 
 
 def test_selections_are_equal_with_a_cached_index(tmp_path: Path) -> None:

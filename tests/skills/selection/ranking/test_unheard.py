@@ -1,4 +1,4 @@
-"""How much a goal's word says that no skill has: often the thing that the pool has no skill for."""
+"""Words of a goal that no skill has."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def test_unheard_words_are_ignored_in_other_languages(pool: Pool) -> None:
 
 
 def test_the_explanation_names_the_unheard_word() -> None:
-    found = RankedDetector().explain("configure a Kibana dashboard", library(), 1)
-    assert 'no skill has "kibana"' in found.candidates[0].change
+    unheard_word = RankedDetector().explain("configure a Kibana dashboard", library(), 1)
+    assert 'no skill has "kibana"' in unheard_word.candidates[0].change
 
 
 def test_everyday_talk_about_a_tool_names_no_skill(tmp_path: Path) -> None:
