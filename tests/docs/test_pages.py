@@ -65,7 +65,8 @@ def test_a_setting_is_in_the_documentation_with_its_default_and_who_may_set_it(s
 
 
 def test_the_plans_that_are_shown_can_run() -> None:
-    examples = re.findall(r"```yaml\n(.*?)```", (ROOT / "docs" / "plans.md").read_text(encoding="utf-8"), re.DOTALL)
+    pages = "".join((ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("plans.md", "adaptive-plans.md"))
+    examples = re.findall(r"```yaml\n(.*?)```", pages, re.DOTALL)
     tools = {"ReadFile": {"properties": {"path": {"type": "string"}}, "required": ["path"]}}
     known = Known(["cataloging-apis", "code-review"], tools)
     found = [plan_file.parse(example, "in the documentation", known) for example in examples]

@@ -149,6 +149,6 @@ def test_the_shipped_table_matches_its_checksum_and_its_page() -> None:
     header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
     sections = b"".join(data[start:end] for start, end in header["sections"].values())
     assert hashlib.sha256(sections).hexdigest() == header["checksum"]
-    page = (Path(__file__).parents[4] / "docs" / "encoder.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[4] / "docs" / "skill-selection.md").read_text(encoding="utf-8")
     assert header["checksum"][:12] in page
     assert len(Table.shipped().vector("给销售数据做一张图")) == 128
