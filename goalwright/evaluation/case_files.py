@@ -22,7 +22,7 @@ from goalwright.batch.goals import filled
 from goalwright.evaluation.case import Case
 from goalwright.evaluation.checks.check import BadCheck, read_check
 from goalwright_skills import untrusted_files
-from goalwright_skills.discovery.readers import READERS
+from goalwright_skills.discovery.skill_file import READERS
 from goalwright_skills.errors import InputError
 from goalwright_skills.text.untrusted import join_surrogates
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -27,6 +28,10 @@ _SWITCHES = dict.fromkeys(("true", "yes", "on", "1"), True) | dict.fromkeys(("fa
 NAME_RULES = frozenset({"name-form", "name-folder"})
 IGNORED = "it is ignored, since names are checked strictly"
 
+LENGTH = 64
+FORM = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+_OTHER = re.compile(r"[^a-z0-9]+")
+
 
 def is_prompt(name: str) -> bool:
     """Whether the skill of this name is a prompt of an MCP server."""
@@ -36,6 +41,16 @@ def is_prompt(name: str) -> bool:
 def switch(value: object) -> bool | None:
     """What a value of these keys says, in any of the ways that YAML has for it; None if it says neither."""
     return _SWITCHES.get(str(value).strip().lower())
+
+
+def fits(name: str) -> bool:
+    """Whether a name has the form that the specification requires."""
+    return len(name) <= LENGTH and FORM.fullmatch(name) is not None
+
+
+def slug(name: str) -> str:
+    """A name in the allowed form: lower case, runs of other characters become `-`, at most 64 long; may be empty."""
+    return _OTHER.sub("-", name.lower()).strip("-")[:LENGTH].rstrip("-")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +72,11 @@ class Problem:
     def message(self) -> str:
         """What is wrong, how to fix it, and what applies until then."""
         return "; ".join(filter(None, (self.what, self.remedy, self.until)))
+
+    @property
+    def reason(self) -> str:
+        """The message with its line, as the `reason` of a listed skill, whose path is shown beside it."""
+        return f"line {self.line}: {self.message}"
 
     def __str__(self) -> str:
         return f"{spelled(self.path)}:{self.line}: {self.message}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from goalwright_skills.manage.owned import project_home
+from goalwright_skills.manage.edit import project_home
 
 if TYPE_CHECKING:
     from goalwright.interfaces.web.site import Site

@@ -21,7 +21,7 @@ from goalwright.runs.recipes.recipe import (
 from goalwright_skills import safe_files, untrusted_files
 from goalwright_skills.errors import InputError
 from goalwright_skills.format import safe_yaml
-from goalwright_skills.format.scalars import Malformed
+from goalwright_skills.format.plain_yaml import Malformed
 from goalwright_skills.text.formatting import known_are, shorten
 from goalwright_skills.text.untrusted import printable
 

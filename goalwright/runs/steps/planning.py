@@ -17,7 +17,7 @@ from goalwright_planner.plan import unused_skills
 from goalwright_planner.plan.task_id import parent_of
 from goalwright_planner.prompting.profile import FULL
 from goalwright_planner.reading.plan_answer import summary
-from goalwright_skills.discovery.listed import descriptions_of
+from goalwright_skills.discovery.listing import descriptions_of
 from goalwright_skills.discovery.needs import COMMANDS, WEB
 from goalwright_skills.tools.listing import LIMIT
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from goalwright_planner.reading.shape import offered_arguments
 from goalwright_planner.small_models.material import Material, material_of
 from goalwright_planner.small_models.parts import parts_of
-from goalwright_skills.discovery.listed import descriptions_of, lines_of
+from goalwright_skills.discovery.listing import descriptions_of, lines_of
 from goalwright_skills.selection.query.terms import terms
 from goalwright_skills.text.formatting import cut
 from goalwright_skills.tools.listing import LIMIT

@@ -1,14 +1,13 @@
-"""What a good reviewer says about a skill: rules for SKILL.md, skill.yaml and functions, and fixes for some.
+"""Reviews skills: the rules for SKILL.md, skill.yaml and functions, and fixes for some of them.
 
-May import programs, functions, format and the ground below; never selection, builtin or manage. Start with `review`.
+review      reports on a folder or on installed functions (start reading here)
+skill_file  the rules for SKILL.md, whose text `parts` splits
+manifests   the rules for skill.yaml; `running` calls the tools
+wording     the rules for descriptions, parameters and errors, in Chinese or another language
+fixing      fixes mechanical problems
+finding     `Finding` and `Report`
 
-    review      all reports on a folder or on installed functions
-    skill_file  the rules for SKILL.md, on `parts` of its text
-    manifests   the rules for skill.yaml; `keys` finds unknown keys, `running` calls the tool
-    docs_page   the rules for the docs page of functions
-    wording     what descriptions, parameters and errors must say, in Chinese or another language
-    fixing      what `--fix` changes
-    finding     the values: `Finding` and `Report`
+May import programs, functions, format and the modules below; never selection, builtin or manage.
 """
 
 from goalwright_skills.check.finding import Finding, Report

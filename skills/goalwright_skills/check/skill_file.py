@@ -10,8 +10,7 @@ from goalwright_skills.check.finding import Finding
 from goalwright_skills.check.parts import misspelt, split
 from goalwright_skills.check.wording import chinese
 from goalwright_skills.discovery.needs import SWITCHES, declared, in_body
-from goalwright_skills.format.names import fits, slug
-from goalwright_skills.skill import INVOCABLE_KEY, MANUAL_KEY, switch
+from goalwright_skills.skill import INVOCABLE_KEY, MANUAL_KEY, fits, slug, switch
 from goalwright_skills.text.formatting import cut as shorten
 from goalwright_skills.text.formatting import guess
 

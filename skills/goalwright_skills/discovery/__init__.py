@@ -1,12 +1,13 @@
-"""Finding the skills of a workspace: which files there are, what they say, and which of one name is used.
+"""Finds the skills of a workspace and decides which skill of each name is active.
 
-May import programs, format, tools and the ground below; never selection, manage or check. Start with `registry`.
+locations   the folders to search, strongest first
+scan        the bounded walk that finds SKILL.md and skill.yaml files
+skill_file  reads the metadata of both kinds of files
+precedence  decides which skill of a name is active, and why the others are not
+index       caches the last scan on disk; `file_stamp` tells whether it is still valid
+registry    lists, gets and loads skills (start reading here)
+listing     renders `<available_skills>` for a model
+needs       detects what a skill needs, such as web access
 
-    locations   where skills are looked for, strongest first
-    scan        the bounded walk that finds SKILL.md and skill.yaml files
-    readers     a reader for each of the two: `skill_file` and `tool_file`, both giving an `entry`
-    precedence  which skill of a name is active, and why the others are not
-    index       the last scan, cached on disk; `file_stamp` says whether it still holds
-    registry    all of this behind one class: list, get and load skills
-    listing     `<available_skills>`, as a model sees it
+May import programs, format, tools and the modules below; never selection, manage or check.
 """

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from urllib.parse import quote
 
 from goalwright_skills import user_folders
-from goalwright_skills.discovery.entry import Entry
-from goalwright_skills.discovery.scan import Found, Tree
+from goalwright_skills.discovery.scan import Entry, Found, Tree
 from goalwright_skills.skill import Kind, Problem, Skill, State
 
 if TYPE_CHECKING:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import html
 import os
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from goalwright_skills import switches
-from goalwright_skills.text.formatting import cut, one_line
+from goalwright_skills.text.formatting import cut, escape, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -22,6 +24,7 @@ MAX_SKILLS = 30
 FOLDER = 80
 _MIN_DESCRIPTION = 60
 _MAX_DESCRIPTION = 1_024
+_SKILL = re.compile(r"^<name>(.*)</name>\n<description>(.*)</description>$", re.MULTILINE)
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
@@ -86,17 +89,17 @@ class _Item:
     @classmethod
     def of(cls, skill: Skill, spare: int, *, marked: bool, pinned: bool, needs: str = "") -> _Item:
         mark = "\n<selected>true</selected>" if marked else ""
-        note = f"\n<needs>{_escaped(needs)}</needs>" if needs else ""
+        note = f"\n<needs>{escape(needs)}</needs>" if needs else ""
         return cls(
-            f"<skill>\n<name>{_escaped(_clean(skill.name))}</name>\n<description>",
+            f"<skill>\n<name>{escape(_clean(skill.name))}</name>\n<description>",
             _clean(one_line(skill.description)),
-            f"</description>\n<location>{_escaped(_clean(skill.file))}</location>{note}{mark}\n</skill>",
+            f"</description>\n<location>{escape(_clean(skill.file))}</location>{note}{mark}\n</skill>",
             spare,
             pinned,
         )
 
     def text(self, width: int) -> str:
-        return f"{self.before}{_escaped(cut(self.description, self._width(width)))}{self.after}"
+        return f"{self.before}{escape(cut(self.description, self._width(width)))}{self.after}"
 
     def length(self, width: int) -> int:
         return len(self.before) + _shown_length(self.description, self._width(width)) + len(self.after) + self.spare
@@ -133,13 +136,13 @@ def _length(items: Sequence[_Item], total: int, width: int) -> int:
 @lru_cache(maxsize=20_000)
 def _shown_length(description: str, width: int) -> int:
     """The length of a description as it is shown; cached, because the goals of a batch list the same skills."""
-    return len(_escaped(cut(description, width)))
+    return len(escape(cut(description, width)))
 
 
 def _spare(file: str, folders: Sequence[str]) -> int:
     """How much shorter than the room reserved for it a skill's folder is, as it is shown; less than 0 if longer."""
     longest = max((folder for folder in folders if file.startswith(f"{folder}{os.sep}")), key=len, default=None)
-    return 0 if longest is None else FOLDER - len(_escaped(_clean(longest)))
+    return 0 if longest is None else FOLDER - len(escape(_clean(longest)))
 
 
 def _left_out(items: Sequence[_Item], total: int) -> list[str]:
@@ -151,5 +154,12 @@ def _clean(text: str) -> str:
     return _CONTROL.sub("", text)
 
 
-def _escaped(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+def descriptions_of(listing: str, most: int) -> dict[str, str]:
+    """The first skills of a listing, each with its description."""
+    rows = islice(_SKILL.finditer(listing), most)
+    return {html.unescape(row[1]): html.unescape(row[2]) for row in rows}
+
+
+def lines_of(listing: str, most: int, width: int) -> dict[str, str]:
+    """The first skills of a listing, each with its description cut to a width."""
+    return {name: cut(text, width) for name, text in descriptions_of(listing, most).items()}

@@ -6,7 +6,6 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from goalwright_skills.discovery.entry import reason
 from goalwright_skills.preferences import OFF, WITHOUT
 from goalwright_skills.skill import IGNORED, NAME_RULES, Problem, Skill
 from goalwright_skills.switches import is_off
@@ -14,7 +13,7 @@ from goalwright_skills.switches import is_off
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from goalwright_skills.discovery.entry import Entry
+    from goalwright_skills.discovery.scan import Entry
     from goalwright_skills.skill import State
 
 
@@ -48,7 +47,7 @@ def tighten(entry: Entry) -> Entry:
     if not any(problem.rule in NAME_RULES for problem in entry.problems):
         return entry
     problems = tuple(replace(fault, until=IGNORED) if fault.rule in NAME_RULES else fault for fault in entry.problems)
-    why = reason(next(fault for fault in problems if fault.rule in NAME_RULES))
+    why = next(fault for fault in problems if fault.rule in NAME_RULES).reason
     skills = tuple(_marked(skill, "broken", why) if skill.state == "active" else skill for skill in entry.skills)
     return entry._replace(skills=skills, problems=problems)
 

@@ -25,8 +25,8 @@ from goalwright_skills.text.formatting import counted, nearest_names
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from goalwright_skills.discovery.entry import Entry
     from goalwright_skills.discovery.locations import Location
+    from goalwright_skills.discovery.scan import Entry
     from goalwright_skills.skill import Problem, Skill
 
 _ARGUMENTS = r"\$ARGUMENTS(?![A-Za-z0-9_])"
@@ -108,7 +108,7 @@ class Registry:
                 if self._tree.unchanged():
                     self._settle()
                     return
-        from goalwright_skills.discovery.readers import READERS
+        from goalwright_skills.discovery.skill_file import READERS
 
         # A skill.yaml is reread at every change: whether a tool can be offered also depends on its program's file.
         known = {

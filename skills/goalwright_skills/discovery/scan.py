@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from goalwright_skills.discovery.locations import Location
+    from goalwright_skills.skill import Skill
 
 SKIPPED = frozenset({".git", "__pycache__"})
 
@@ -48,6 +49,14 @@ class Found(NamedTuple):
     location: int
     stamp: int
     regular: bool = True
+
+
+class Entry(NamedTuple):
+    """The skills and problems in one SKILL.md or skill.yaml; a broken file is a skill in state `broken`."""
+
+    found: Found
+    skills: tuple[Skill, ...]
+    problems: tuple[Problem, ...] = ()
 
 
 @dataclass(slots=True)

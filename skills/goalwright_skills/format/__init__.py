@@ -1,10 +1,9 @@
-"""SKILL.md and YAML text as values: pure functions, no files.
+"""Parses SKILL.md and YAML text; no file is read here.
 
 frontmatter   a SKILL.md as a value, with every problem in it (start reading here)
-plain_yaml, safe_yaml, lenient_yaml   its frontmatter, read by the cheapest of the three that is right
-scalars       what unquoted scalars mean, and the values and errors that the three share
+plain_yaml, safe_yaml, lenient_yaml   the three readers of frontmatter, cheapest first
 yaml_lines    other YAML files, with the line of every value
-names         what a skill may be called
+documents     JSON and TOML with bounded nesting
 
 May import the modules at the root of `skills` and `text`.
 """

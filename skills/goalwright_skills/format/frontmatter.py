@@ -12,9 +12,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from goalwright_skills.format import plain_yaml
-from goalwright_skills.format.names import LENGTH, fits, slug
-from goalwright_skills.format.scalars import Fields, Malformed, Unsafe
-from goalwright_skills.skill import IGNORED, INVOCABLE_KEY, MANUAL_KEY, Problem, switch
+from goalwright_skills.format.plain_yaml import Fields, Malformed, Unsafe
+from goalwright_skills.skill import IGNORED, INVOCABLE_KEY, LENGTH, MANUAL_KEY, Problem, fits, slug, switch
 from goalwright_skills.text.untrusted import carries_address
 
 if TYPE_CHECKING:

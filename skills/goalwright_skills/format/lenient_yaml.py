@@ -10,8 +10,8 @@ import re
 import textwrap
 from typing import Any
 
+from goalwright_skills.format.plain_yaml import Fields, Malformed, Unsafe
 from goalwright_skills.format.safe_yaml import load
-from goalwright_skills.format.scalars import Fields, Malformed, Unsafe
 
 _KNOWN = "name|description|license|compatibility|metadata|allowed-tools|model|arguments|when_to_use"
 _KEY = re.compile(rf"(?:([A-Za-z_][\w.-]*)[ \t]*:(?=\s|$)|({_KNOWN}):)", re.IGNORECASE)

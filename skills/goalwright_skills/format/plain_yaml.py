@@ -6,9 +6,8 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
-
-from goalwright_skills.format.scalars import Fields, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,9 +16,47 @@ if TYPE_CHECKING:
 _ODD = re.compile("[\x00-\x09\x0b-\x1f\x7f-\xa0\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 _UNSURE = object()
 _KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+_INT = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,17})")
+_FLOAT = re.compile(r"[-+]?[0-9]{1,17}\.[0-9]{0,17}(?:[eE][-+][0-9]{1,3})?")
+_WORDS: dict[str, bool | None] = {"": None, "~": None}
+_WORDS |= {form(word): None for word in ("null",) for form in (str.lower, str.title, str.upper)}
+_WORDS |= {form(w): True for w in ("true", "yes", "on") for form in (str.lower, str.title, str.upper)}
+_WORDS |= {form(w): False for w in ("false", "no", "off") for form in (str.lower, str.title, str.upper)}
 _STYLES = frozenset({"|", "|-", ">", ">-"})
 # What a plain scalar may not begin with; `=` and `<` have special meanings in YAML 1.1.
 _INDICATORS = frozenset("-?:,[]{}#&*!|>'\"%@`=<")
+
+
+class Malformed(ValueError):
+    """The text is not valid YAML; `line` counts from 1."""
+
+    def __init__(self, what: str, line: int) -> None:
+        super().__init__(what)
+        self.what = what
+        self.line = line
+
+
+class Unsafe(Malformed):
+    """The text asks for objects, or is deeper or larger than any honest file."""
+
+
+@dataclass(slots=True)
+class Fields:
+    """A mapping's values, and in `texts` the source text of the scalars that are not strings."""
+
+    values: dict[str, Any] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)
+
+
+def resolve(text: str) -> Any:
+    """What an unquoted scalar means: null, a boolean, a number, or the text itself (dates stay text)."""
+    if text in _WORDS:
+        return _WORDS[text]
+    if _INT.fullmatch(text):
+        return int(text)
+    if _FLOAT.fullmatch(text):
+        return float(text)
+    return text
 
 
 def load(block: str) -> Fields | None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from goalwright_skills.format.documents import TooDeep
-from goalwright_skills.format.scalars import Fields, Malformed, Unsafe, resolve
+from goalwright_skills.format.plain_yaml import Fields, Malformed, Unsafe, resolve
 from goalwright_skills.text.untrusted import MOST_LEVELS
 
 if TYPE_CHECKING:

@@ -1,11 +1,12 @@
-"""Changing the skills of a workspace: adding, importing and deleting them, and writing new tools.
+"""Changes the skills of a workspace: adds, imports, updates, edits and deletes them.
 
-May import discovery, format, programs and the ground below; never selection, builtin or check. Start with `install`.
+install     adds, imports (stage, then commit) and deletes skills (start reading here)
+edit        reads and writes single files of the workspace's own skills
+archive     lists and checks the files of a folder or archive before anything is written
+git_source  fetches skills from a git repository
+update      compares imported skills with their repositories; `lock_file` records where they came from
+suspicion   finds suspicious content in imported skills
+new_tool    writes a working tool from a template
 
-    install    add, import (stage, then commit) and delete skills
-    edit       one file of a skill, read and written as text
-    owned      which skills are the workspace's own
-    archive    the files of a folder or archive, checked before anything is written
-    suspicion  what to distrust in a skill from elsewhere
-    new_tool   a working tool, written from `skills/goalwright_skills/templates/`
+May import discovery, format, programs and the modules below; never selection, builtin or check.
 """

@@ -15,19 +15,16 @@ from goalwright_skills import safe_files, untrusted_files
 from goalwright_skills.discovery.locations import WORKSPACE
 from goalwright_skills.errors import InputError
 from goalwright_skills.format import frontmatter
-from goalwright_skills.format.names import fits, slug
 from goalwright_skills.manage import archive
-from goalwright_skills.manage.edit import write
-from goalwright_skills.manage.owned import home_of, own
+from goalwright_skills.manage.edit import home_of, own
 from goalwright_skills.manage.suspicion import Suspicion, examine
+from goalwright_skills.skill import fits, slug
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from goalwright_skills.discovery.registry import Registry
     from goalwright_skills.skill import Problem, Skill
-
-__all__ = ["Exists", "Staged", "add", "copy", "delete", "files", "own", "skills_in", "stage", "write"]
 
 _BODY = """
 # {title}

@@ -35,7 +35,7 @@ def seen(file: Path) -> str:
 def test_a_changed_description_is_seen_at_once(registry: Registry, folder: Path) -> None:
     before = edit.read(registry.get("notes"), "SKILL.md")  # type: ignore[arg-type]
     text = before.text.replace("from a meeting", "from a call")
-    written = install.write(registry, "notes", "SKILL.md", text, before.sha256)
+    written = edit.write(registry, "notes", "SKILL.md", text, before.sha256)
     assert written == edit.SkillText(text, seen(folder / "SKILL.md"))
     assert (found := registry.get("notes")) is not None
     assert found.description == "Write notes from a call."
@@ -46,18 +46,18 @@ def test_a_file_that_changed_meanwhile_is_not_overwritten(registry: Registry, fo
     before = seen(folder / "SKILL.md")
     (folder / "SKILL.md").write_text("---\nname: notes\ndescription: Mine.\n---\n", encoding="utf-8")
     with pytest.raises(edit.FileChanged, match="has changed since it was read"):
-        install.write(registry, "notes", "SKILL.md", "theirs", before)
+        edit.write(registry, "notes", "SKILL.md", "theirs", before)
     with pytest.raises(edit.FileChanged):
-        install.write(registry, "notes", "SKILL.md", "as if it were new", "")
+        edit.write(registry, "notes", "SKILL.md", "as if it were new", "")
     with pytest.raises(edit.FileChanged):
-        install.write(registry, "notes", "gone.md", "as if it were old", before)
+        edit.write(registry, "notes", "gone.md", "as if it were old", before)
     assert "Mine." in (folder / "SKILL.md").read_text(encoding="utf-8")
 
 
 def test_a_new_file_is_made_with_its_folder_and_a_program_stays_one(registry: Registry, folder: Path) -> None:
-    install.write(registry, "notes", "scripts/run.sh", "echo", "")
+    edit.write(registry, "notes", "scripts/run.sh", "echo", "")
     (folder / "scripts" / "run.sh").chmod(0o755)
-    install.write(registry, "notes", "scripts/run.sh", "echo 2", seen(folder / "scripts" / "run.sh"))
+    edit.write(registry, "notes", "scripts/run.sh", "echo 2", seen(folder / "scripts" / "run.sh"))
     assert os.access(folder / "scripts" / "run.sh", os.X_OK)
     assert (folder / "scripts" / "run.sh").read_text(encoding="utf-8") == "echo 2"
 
@@ -67,7 +67,7 @@ def test_a_new_file_is_made_with_its_folder_and_a_program_stays_one(registry: Re
 )
 def test_a_path_outside_is_refused(registry: Registry, path: str) -> None:
     with pytest.raises(InputError):
-        install.write(registry, "notes", path, "x", "")
+        edit.write(registry, "notes", path, "x", "")
     with pytest.raises(InputError):
         edit.read(registry.get("notes"), path)  # type: ignore[arg-type]
 
@@ -82,7 +82,7 @@ def test_a_link_is_neither_read_nor_written_through(
     (folder / "link.md").symlink_to(outside / "file.md")
     (folder / "inside").symlink_to(outside)
     with pytest.raises(UnsafePath):
-        install.write(registry, "notes", place, "x", seen(outside / "file.md"))
+        edit.write(registry, "notes", place, "x", seen(outside / "file.md"))
     with pytest.raises(UnsafePath):
         edit.read(registry.get("notes"), place)  # type: ignore[arg-type]
     assert (outside / "file.md").read_text(encoding="utf-8") == "theirs"
@@ -94,19 +94,19 @@ def test_a_skill_behind_a_link_is_not_written(registry: Registry, tmp_path: Path
     (registry.workspace / ".agents" / "skills" / "notes").symlink_to(real)
     registry.scan()
     with pytest.raises(UnsafePath):
-        install.write(registry, "notes", "SKILL.md", "x", seen(real / "SKILL.md"))
+        edit.write(registry, "notes", "SKILL.md", "x", seen(real / "SKILL.md"))
 
 
 def test_only_text_of_the_workspaces_own_skills_is_written(registry: Registry, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="only text"):
-        install.write(registry, "notes", "a.md", "a\0b", "")
+        edit.write(registry, "notes", "a.md", "a\0b", "")
     with pytest.raises(InputError, match="only text"):
-        install.write(registry, "notes", "a.md", "x" * (edit.LARGEST + 1), "")
+        edit.write(registry, "notes", "a.md", "x" * (edit.LARGEST + 1), "")
     bundled = next(skill for skill in registry.list_skills() if skill.source == "bundled")
     with pytest.raises(InputError, match="read-only"):
-        install.write(registry, bundled.name, "SKILL.md", "x", "")
+        edit.write(registry, bundled.name, "SKILL.md", "x", "")
     with pytest.raises(UnknownSkill):
-        install.write(registry, "none-such", "SKILL.md", "x", "")
+        edit.write(registry, "none-such", "SKILL.md", "x", "")
 
 
 def test_what_is_not_text_or_not_there_is_said(registry: Registry, folder: Path) -> None:
@@ -123,14 +123,14 @@ def test_what_is_not_text_or_not_there_is_said(registry: Registry, folder: Path)
 
 
 def test_files_are_renamed_and_deleted_if_they_are_what_was_read(registry: Registry, folder: Path) -> None:
-    install.write(registry, "notes", "run.sh", "echo hi\n", "")
+    edit.write(registry, "notes", "run.sh", "echo hi\n", "")
     (folder / "run.sh").chmod(0o755)
     tag = seen(folder / "run.sh")
     edit.rename(registry, "notes", "run.sh", "bin/go.sh", tag)
     assert not (folder / "run.sh").exists()
     assert (folder / "bin" / "go.sh").read_text(encoding="utf-8") == "echo hi\n"
     assert os.access(folder / "bin" / "go.sh", os.X_OK)
-    install.write(registry, "notes", "other.md", "x", "")
+    edit.write(registry, "notes", "other.md", "x", "")
     with pytest.raises(edit.FileChanged):
         edit.rename(registry, "notes", "bin/go.sh", "other.md", tag)  # it exists already
     with pytest.raises(edit.FileChanged):

@@ -106,7 +106,7 @@ async def write_file(site: Site, request: Request) -> Response:
     text = bodies.text(await bodies.document(request, "text", limit=4 * bodies.BODY), "text")
     name, path = request.path_params["name"], request.path_params["path"]
     registry, project = site.workspace.skills.registry, skill_rights.may_write_project(site)
-    written = await asyncio.to_thread(install.write, registry, name, path, text, tag, project=project)
+    written = await asyncio.to_thread(edit.write, registry, name, path, text, tag, project=project)
     return json_reply({"path": path}, headers={"etag": f'"{written.sha256}"'})
 
 

@@ -107,10 +107,10 @@ def delete(name: str, workspace: Path, mode: OutputMode, *, yes: bool) -> int:
       goalwright skills delete release-notes --yes
       goalwright skills delete word-count
     """
-    from goalwright_skills.manage import install
+    from goalwright_skills.manage import edit, install
 
     registry = open_registry(workspace)
-    skill = install.own(registry, name)
+    skill = edit.own(registry, name)
     if not terminal.confirmed(f"Delete {skill.base_dir} and all its files?", yes=yes):
         raise InputError("nothing was deleted", hint="confirm with --yes")
     folder = install.delete(registry, name)
