@@ -62,8 +62,9 @@ class Reopening:
             return None
         answers = self.resolved(history, workspace)
         ledger = history.ledger.copy()
-        for answer in answers:
-            history.finished.approvals.note(answer)
+        history.finished.approvals = history.finished.approvals.copy()  # the history's ledger stays without answers
+        for event in (*answers, *changes):
+            history.finished.approvals.note(event)
         for change in changes:
             history.note(change)
         history.reopen()

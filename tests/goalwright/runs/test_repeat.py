@@ -308,7 +308,7 @@ async def test_a_rerun_names_the_task_and_not_a_round_of_it(adaptive: Adaptive) 
     await adaptive.run(planned(loop(), END), GOOD_AT_3)
     with pytest.raises(InputError, match="'draft#2' is a part of a round of 'draft'") as raised:
         await adaptive.rerun("draft#2")
-    assert raised.value.hint == "all rounds run again with --from draft"
+    assert raised.value.hint == "begin with draft, which runs all its rounds again"
 
 
 async def test_a_replay_elsewhere_finds_no_drift_and_a_changed_skill_is_named(
