@@ -9,7 +9,7 @@ import pytest
 
 from goalwright_planner import events
 
-PAGE = (Path(__file__).parents[2] / "docs" / "runs-and-replay.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "events.md").read_text(encoding="utf-8")
 # Values inside of events, and the events that are shown and not recorded.
 OTHERS = {
     "ConversationTurn", "EarlierOutput", "EarlierRun", "EarlierTurn", "TurnResult", "SkillPrint", "FilePart", "Event",

@@ -1,4 +1,4 @@
-"""Intervals and verdicts: calibrated by simulated comparisons, which is the table in docs/evaluation.md."""
+"""Intervals and verdicts: calibrated by simulated comparisons."""
 
 from __future__ import annotations
 

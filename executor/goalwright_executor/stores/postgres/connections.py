@@ -183,7 +183,7 @@ def _explained(error: Exception) -> tuple[str, str]:
             reason = "its tables have another schema version than this goalwright"
             return reason, "upgrade them with `goalwright journal migrate`"
         case pg.InsufficientPrivilege():
-            return reason, "grant its role what docs/cluster.md names, or use another role"
+            return reason, "grant its role what docs/postgres.md names, or use another role"
         case pg.DiskFull():
             return reason, "free disk space on the database's server, then continue with goalwright resume"
         case ValueError():

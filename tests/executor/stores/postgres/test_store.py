@@ -333,7 +333,7 @@ def test_documented_grants_suffice_for_workers_and_readers(database: Database) -
     assert [len(list(reader.rows(run.run_id))) for run in reader.summaries()] == [2, 2]
     with pytest.raises(StoreFailed, match="permission denied") as caught:
         reader.append([row("r", 9)], {})
-    assert "docs/cluster.md" in caught.value.hint
+    assert "docs/postgres.md" in caught.value.hint
     for store in (worker, reader):
         store.close()
     assert database.ask("SELECT count(*) FROM workers") == [(0,)]
