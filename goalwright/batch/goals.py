@@ -26,6 +26,8 @@ from goalwright_skills.text.formatting import plural
 from goalwright_skills.text.untrusted import join_surrogates
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from goalwright_planner.events import RecipeUse
 
 Check = Callable[["BatchGoal"], str]

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import random
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from goalwright_skills.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Set
     from pathlib import Path
 
+    from goalwright.batch.goals import BatchGoal
+    from goalwright.settings.resolve import Resolved
+    from goalwright.settings.settings import Settings
+
+# The goals that are shuffled among each other, so that they are never all in memory.
+_WINDOW = 10_000
 _POSITIVE = ("jobs", "max_calls", "rpm", "tpm", "limit", "max_cost", "max_tokens")
 
 
@@ -83,3 +92,59 @@ class BatchOptions:
 
 def _is_wrong(value: float | None) -> bool:
     return value is not None and not value > 0
+
+
+# Nobody waits at a terminal: a provider that asks for fewer calls gets ten minutes.
+RETRY_PATIENCE = 600.0
+
+
+def batch_settings(resolved: Resolved) -> Settings:
+    """The settings of a batch: it waits longer for a busy provider and changes no plans, unless these are set."""
+    own = {"retry_patience": RETRY_PATIENCE, "max_replans": 0}
+    return replace(resolved.settings, **{key: own[key] for key in own if key not in resolved.origins})  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, slots=True)
+class GoalOrder:
+    """Which goals to take of a file; the goals and their order are the same each time they are iterated.
+
+    If the batch is resumed with a limit, goals that have `begun` are taken before others.
+    """
+
+    limit: int | None = None
+    shuffle: bool = False
+    seed: float = field(default_factory=random.random)
+    begun: Set[str] = frozenset()
+
+    def goals(self, goals: Iterable[BatchGoal]) -> Iterator[BatchGoal]:
+        """The goals that are taken."""
+        ordered = _shuffled(goals, self.seed) if self.shuffle else iter(goals)
+        if self.limit is None or not self.begun:
+            return islice(ordered, self.limit)
+        return self._begun_first(ordered, min(self.limit, sum(goal.id in self.begun for goal in goals)))
+
+    def _begun_first(self, ordered: Iterator[BatchGoal], begun: int) -> Iterator[BatchGoal]:
+        """The first `begun` goals that have begun, and as many others as the limit leaves, in their order."""
+        left = {True: begun, False: (self.limit or 0) - begun}
+        while any(left.values()) and (goal := next(ordered, None)) is not None:
+            if left[has_begun := goal.id in self.begun]:
+                left[has_begun] -= 1
+                yield goal
+
+    def count(self, goals: int) -> int:
+        """How many are taken of this many goals."""
+        return min(goals, self.limit or goals)
+
+
+def _shuffled(goals: Iterable[BatchGoal], seed: float) -> Iterator[BatchGoal]:
+    """The goals shuffled within a window, so that they are never all in memory."""
+    dice = random.Random(seed)  # noqa: S311 - not a secret
+    window: list[BatchGoal] = []
+    for goal in goals:
+        window.append(goal)
+        if len(window) >= _WINDOW:
+            place = dice.randrange(len(window))
+            window[place], window[-1] = window[-1], window[place]
+            yield window.pop()
+    dice.shuffle(window)
+    yield from window

@@ -17,12 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 from goalwright.batch import goals as goal_files
 from goalwright.batch import results
-from goalwright.batch.batch_settings import batch_settings
 from goalwright.batch.engine import goal_of, settings_of
 from goalwright.batch.engines.open import open_engine
 from goalwright.batch.goal_check import goal_check, recipe_filler
-from goalwright.batch.goal_order import GoalOrder
-from goalwright.batch.options import BatchOptions
+from goalwright.batch.options import BatchOptions, GoalOrder, batch_settings
 from goalwright.batch.preview import preview
 from goalwright.batch.results import EarlierResult, Results
 from goalwright.batch.runner import BatchObserver, BatchRunner, earlier_results_to_redo

@@ -16,10 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from goalwright.batch import results
-from goalwright.batch.batch_settings import batch_settings
 from goalwright.batch.engines.open import open_engine
 from goalwright.batch.goal_check import goal_check
-from goalwright.batch.options import BatchOptions
+from goalwright.batch.options import BatchOptions, batch_settings
 from goalwright.batch.run_batch import Batch, started_batch
 from goalwright.evaluation import store
 from goalwright.evaluation.basis import basis_of, refuse_changed

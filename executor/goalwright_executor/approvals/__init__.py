@@ -1,10 +1,10 @@
-"""What a run asks a person: which calls need it, what was asked and answered, and how a task waits meanwhile.
+"""Asks a person before tool calls, tasks and plans, and lets tasks wait for the answers.
 
-policy.py     which tool calls run, which ask first, which are denied
-record.py     the requests and answers of a run, from its events
-approvals.py  asks, takes answers from the record, and lets a call or a task go on
-task_slot.py  a task that waits holds no slot among those that run
-turns.py      calls that are made at once ask in the order of their reply
+policy.py       decides which tool calls run, which ask first and which are denied
+record.py       the requests and answers of a run, folded from its events
+approvals.py    asks, finds recorded answers, and lets a call or a task continue
+call_person.py  the person that a tool asks in the middle of a call
+waiting.py      a waiting task gives its slot up; parallel calls ask in the order of their reply
 
-Imported by `tasks`; may import `capture`. Start with `approvals.py`.
+Imported by `results`, `scheduling` and `model_loop`; may import `capture`. Start with `approvals.py`.
 """

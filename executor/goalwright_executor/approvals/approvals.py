@@ -21,8 +21,7 @@ import msgspec
 from goalwright_executor.approvals.call_person import CallPerson
 from goalwright_executor.approvals.policy import ApprovalPolicy, Ruling
 from goalwright_executor.approvals.record import ApprovalRecord
-from goalwright_executor.approvals.task_slot import slot_released
-from goalwright_executor.approvals.turns import my_turn, turn_over
+from goalwright_executor.approvals.waiting import my_turn, slot_released, turn_over
 from goalwright_planner.approvals import Answer, ApprovalRequest
 from goalwright_planner.errors import AnswerNeeded, TaskDenied
 from goalwright_planner.events import ApprovalAsked, ApprovalGiven, ToolStarted, Warned

@@ -1,5 +1,6 @@
-"""Files that the user gave, for models that cannot read files themselves: their text, whole or in parts.
+"""Files that the user attached, for models that cannot read files themselves.
 
-`text` reads a file, `parts` divides it and chooses what to read, `given` says what each task gets and what was never
-read, `named` finds the files that a goal names. May import `capture`. Start with `given.py`.
+`text` reads a file, `parts` divides it and chooses parts, `given` decides what each task gets and reports what was not
+read, `images` keeps the images of a run, `named` finds the files that a goal names. May import `capture`. Start with
+`given.py`.
 """

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goalwright_executor.files import text
-from goalwright_executor.files.choice import Limits, choose
+from goalwright_executor.files.parts import Limits, choose
 from goalwright_planner.events import FileRead, Warned
 from goalwright_planner.plan.references import strings
 

@@ -7,6 +7,8 @@ the bytes are found for each call: in memory, else on record
 from __future__ import annotations
 
 import asyncio
+import base64
+import binascii
 import hashlib
 import os
 from collections.abc import Callable
@@ -14,7 +16,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from goalwright_executor.files.kept_content import encoded
 from goalwright_planner.events import FileKept, ImagesGiven, Warned
 from goalwright_skills import image_file, safe_files, untrusted_files
 from goalwright_skills.errors import GoalwrightError
@@ -26,6 +27,26 @@ if TYPE_CHECKING:
     from goalwright_executor.capture.capture import Capture
     from goalwright_planner.events import Record
     from goalwright_skills.tools.envelope import Envelope
+
+# Without a slash, nothing in it looks like a path, which would be recorded by the name of its folder.
+_ALPHABET = b"+,"
+
+
+def encoded(data: bytes) -> str:
+    """The bytes as `FileKept.data`."""
+    return base64.b64encode(data, _ALPHABET).decode()
+
+
+def decoded(kept: FileKept) -> bytes | None:
+    """The content that was kept; None if it is damaged. A text may differ where a secret or a path stood in it."""
+    if not kept.data:
+        return kept.text.encode("utf-8", "surrogatepass")
+    try:
+        data = base64.b64decode(kept.data, _ALPHABET, validate=True)
+    except (ValueError, binascii.Error):
+        return None
+    return data if hashlib.sha256(data).hexdigest() == kept.sha256 else None
+
 
 # How much of a run's images is kept in all.
 MOST_OF_A_RUN = 64 * 1024 * 1024

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from goalwright_executor.approvals.approvals import Approvals
 from goalwright_executor.history.difference import difference
-from goalwright_executor.results.memo import FinishedWork, Memo, at_once
+from goalwright_executor.results.finished_work import FinishedWork
+from goalwright_executor.results.memo import Memo, at_once
 from goalwright_planner.approvals import Answer
 from goalwright_planner.errors import AnswerNeeded
 from goalwright_planner.events import ApprovalAsked, CallFinished, CallStarted, TaskReused, ToolCalled

@@ -10,7 +10,7 @@ from goalwright_executor.history.folds import Inputs, ModelCalls, Plans
 from goalwright_executor.history.ledger import Ledger
 from goalwright_executor.history.replans import Replans
 from goalwright_executor.model_loop.form import UnfitAnswer
-from goalwright_executor.results.memo import FinishedPart, FinishedWork
+from goalwright_executor.results.finished_work import FinishedPart, FinishedWork
 from goalwright_planner.events import (
     AnswerChecked,
     CallFailed,

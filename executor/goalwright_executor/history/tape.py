@@ -23,7 +23,7 @@ from goalwright_executor.history.difference import (
     of_plans,
     of_tasks,
 )
-from goalwright_executor.results.sent_messages import SentMessages
+from goalwright_executor.results.finished_work import SentMessages
 from goalwright_planner.errors import ModelError, RecordEnded
 from goalwright_planner.events import (
     CatalogueTaken,

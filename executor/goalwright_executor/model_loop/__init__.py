@@ -1,9 +1,9 @@
-"""What one task does: it follows a skill, asks a model, or calls a tool.
+"""Runs one task: follows a skill, asks a model or calls a tool.
 
-`task_runner` runs one task; `assignment` is what its model is given, and `file_reader` reads files for a model without
-tools. `model_loop` asks the model and calls tools until there is an answer, and `truncation` continues one that was cut
-off. `form` reads an answer as JSON by a schema, and asks again with all faults; another call judges a result (`check`).
-`synthesis` writes the run's answer, `data` puts it into the form that the user asked for (`data_schema`).
+`task_runner` runs a task; `model_loop` asks the model and calls tools until there is an answer, and continues truncated
+answers. `form` validates answers against a schema and asks again with all faults, `check` has another call judge a
+result, and `file_reader` reads files for a model without tools. `synthesis` writes the run's answer; `data_schema` is
+the form that a program wants it in.
 
-May import `results` and the wings below it; does not know `scheduling`. Start with `task_runner.py`.
+May import `results` and the wings below it, but not `scheduling`. Start with `task_runner.py`.
 """

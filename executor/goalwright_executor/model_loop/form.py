@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from goalwright_planner.events import AnswerChecked
 from goalwright_planner.json_answer import NotJson, without_thinking
 from goalwright_planner.plan.output_schema import canonical, value_faults
 from goalwright_planner.reading.loose_json import unique_keys
@@ -16,7 +17,9 @@ from goalwright_skills.text.untrusted import join_surrogates
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from goalwright_executor.model_loop.data_schema import DataSchema
     from goalwright_executor.model_loop.model_loop import ModelLoop
+    from goalwright_executor.results.memo import Memo
     from goalwright_planner.prompting.prompts import Prompts
 
 ANSWERS = 3
@@ -113,3 +116,30 @@ def _pretty(schema: Mapping[str, Any]) -> str:
 def _some(faults: list[str]) -> list[str]:
     more = len(faults) - _MOST_FAULTS
     return faults if more <= 0 else [*faults[:_MOST_FAULTS], f"and {more} more of the same kind"]
+
+
+@dataclass(frozen=True, slots=True)
+class DataForm(Form):
+    """The form of the answer; an answer that was judged before keeps its verdict."""
+
+    memo: Memo
+    wanted: DataSchema
+
+    @classmethod
+    def of(cls, wanted: DataSchema, prompts: Prompts, memo: Memo) -> DataForm:
+        """The form that is wanted."""
+        return cls(wanted.document, prompts, memo, wanted)
+
+    def read(self, text: str, *, cut: bool = False) -> tuple[Any, list[str]]:
+        """The value in an answer, and everything that is wrong with it; both are the same whenever it is asked."""
+        value, faults = Form.read(self, text, cut=cut)
+        key = self.memo.capture.hash(text)
+        verdict = self.memo.finished.verdicts.get(key)
+        if verdict is None:
+            verdict = tuple(" ".join(fault.split()) for fault in faults)
+            self.memo.record(AnswerChecked(key, verdict))
+        return value, list(verdict)
+
+    def faults(self, value: Any) -> list[str]:
+        """Everything that is wrong with a value, by the program's own model if it is there."""
+        return self.wanted.faults(value)

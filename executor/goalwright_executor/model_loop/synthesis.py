@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from goalwright_executor.model_loop.model_loop import ModelLoop, Toolbox
-from goalwright_executor.model_loop.truncation import GO_ON, marked
+from goalwright_executor.model_loop.model_loop import GO_ON, ModelLoop, Toolbox, marked
 from goalwright_executor.results.inputs import UpstreamResult, fill, nothing_below, shorten, texts_of
 from goalwright_executor.results.outcome import STATUS, Done, Outcome, Unneeded, handled
 from goalwright_executor.results.task_results import MissingField, TaskResults

@@ -6,18 +6,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from goalwright_executor.approvals.approvals import denial
-from goalwright_executor.model_loop.assignment import Assignment
 from goalwright_executor.model_loop.check import Checker, CheckFailed
 from goalwright_executor.model_loop.file_reader import FileReader
 from goalwright_executor.model_loop.form import Form
-from goalwright_executor.model_loop.model_loop import TOOL_CALLS, Toolbox
-from goalwright_executor.model_loop.previous_round import previous_round
+from goalwright_executor.model_loop.model_loop import TOOL_CALLS, Assignment, Toolbox
 from goalwright_executor.results.inputs import (
     beginning,
     fill,
     fill_arguments,
     given_to,
     item_texts,
+    previous_round,
     results_for,
     shorten,
     texts_of,

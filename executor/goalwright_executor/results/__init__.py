@@ -1,9 +1,9 @@
-"""What tasks end with, how it is found again, and how it reaches other tasks.
+"""The outcomes of tasks: how they are recorded, found again and passed to other tasks.
 
-`outcome` says how a task ended; `memo` finds work that was finished before, in this run or in others. `inputs` fills
-results into what a later task is told; `artifacts` keeps texts that are too long for that, `kept_files` and
-`file_contents` the files that tools left.
+`outcome` defines how a task ends; `memo` looks up `finished_work` of this run or others before doing it again. `inputs`
+fills results into the prompts of later tasks; `artifacts` keeps texts that are too long for a prompt, `kept_files` and
+`file_contents` the files that tools wrote.
 
-May import `approvals`, `files` and `capture`; records events through a callable and knows no journal. Start with
-`outcome.py`.
+May import `approvals`, `files` and `capture`; records events through a callable and does not import the journal. Start
+with `outcome.py`.
 """

@@ -10,7 +10,7 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from goalwright_executor.files.kept_content import decoded, encoded
+from goalwright_executor.files.images import decoded, encoded
 from goalwright_executor.results.artifacts import make_home
 from goalwright_executor.results.kept_files import KeptFiles, is_plain
 from goalwright_planner.events import FileKept

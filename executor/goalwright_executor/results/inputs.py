@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
     from goalwright_executor.results.artifacts import Artifacts
     from goalwright_planner.plan.plan import Plan
-    from goalwright_planner.plan.task import Task
+    from goalwright_planner.plan.task import PreviousRound, Task
+    from goalwright_planner.prompting.prompts import Prompts
 
 # Characters reserved for the note at the end of a shortened text, however long its path is in this checkout.
 _NOTE = 300
@@ -218,3 +219,10 @@ def _whole_names(cut: str) -> str:
 
 def _note(text: str, whole: Path) -> str:
     return f"\n[… shortened: {len(text):,} characters in all; read the rest with ReadFile, path {whole}]"
+
+
+def previous_round(previous: PreviousRound, prompts: Prompts, budget: int, artifacts: Artifacts) -> str:
+    """The text that shows a result as the previous attempt; of a long one, the beginning."""
+    result, left = beginning(previous.result, budget, artifacts)
+    variables = {"until": previous.until, "why": previous.why, "result": result, "left": left}
+    return prompts.render("round", "user", variables)

@@ -13,13 +13,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from goalwright_executor.approvals.approvals import Approvals, Settle
-from goalwright_executor.approvals.record import ApprovalRecord
 from goalwright_executor.capture.capture import HASH, Capture
 from goalwright_executor.capture.json_text import canonical, digest_of
 from goalwright_executor.files.images import RunImages
-from goalwright_executor.results.kept_files import KeptFiles
-from goalwright_executor.results.refusals import Refusals
-from goalwright_executor.results.sent_messages import SentMessages
+from goalwright_executor.results.finished_work import FinishedWork, SentMessages
 from goalwright_executor.results.task_results import MissingField, value_of
 from goalwright_planner.events import PlanRefused, ToolCalled
 from goalwright_planner.wrapped_model import WrappedModel
@@ -28,41 +25,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from goalwright_executor.results.file_contents import FileContents
-    from goalwright_planner.events import AnyEvent, CallStarted, Record, TaskReused
+    from goalwright_planner.events import AnyEvent, CallStarted, Record
     from goalwright_planner.model import Reply, Request, ToolSpec
     from goalwright_planner.plan.references import Reference
     from goalwright_planner.plan.task import Task
     from goalwright_skills.tools.envelope import Context, Envelope
     from goalwright_skills.tools.tool import Tool
-
-
-@dataclass(frozen=True, slots=True)
-class FinishedPart:
-    """A grown task that an earlier run has finished, and what it came to; it is found by what it was told."""
-
-    task: Task
-    reused: TaskReused
-
-
-@dataclass(slots=True)
-class FinishedWork:
-    """Finished work by hash; `reused` are task outputs that count whatever the inputs are, `parts` an earlier run's.
-
-    `calls` are those on record by what they are about, in order. `lent` are envelopes of other runs, for calls that are
-    recorded as if they were made now. `verdicts` has the faults of answers that were checked, by the answers' hashes.
-    """
-
-    replies: dict[str, Reply] = field(default_factory=dict)
-    calls: dict[str, list[CallStarted]] = field(default_factory=dict)
-    refusals: Refusals = field(default_factory=Refusals)
-    envelopes: dict[str, Envelope] = field(default_factory=dict)
-    lent: dict[str, Envelope] = field(default_factory=dict)
-    outputs: dict[tuple[str, str], str] = field(default_factory=dict)
-    reused: dict[str, str] = field(default_factory=dict)
-    approvals: ApprovalRecord = field(default_factory=ApprovalRecord)
-    parts: list[FinishedPart] = field(default_factory=list)
-    files: KeptFiles = field(default_factory=KeptFiles)
-    verdicts: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def request_form(request: Request, model: str, tools: Sequence[Any]) -> list[Any]:

@@ -1,10 +1,9 @@
-"""Runs a plan's graph: from the first ready task to the last outcome.
+"""Runs the graph of a plan, from the first ready task to the last outcome.
 
-`schedule` starts each task when its dependencies are done, with `growth` for tasks that go on in others; an `attempt`
-has a time limit and ends with an outcome; `finished` is the port through which tasks are found that were finished
-before. `condition` says whether a task is needed, `expand` makes a task for each item of a list, `rounds` the next
-round of a task that is repeated.
+`schedule` starts each task when its dependencies have ended, `growth` limits the subtasks of one task, and `attempt`
+gives each task a time limit and an outcome. `finished` is the port that finds tasks of earlier runs. `condition`
+decides whether a task is needed, `expand` creates a task for each item of a list, and `rounds` repeats a task.
 
-May import `results` and the wings below it; does not know `model_loop`: what a task does is a callable. Start with
+May import `results` and the wings below it, but not `model_loop`: the work of a task is a callable. Start with
 `schedule.py`.
 """

@@ -10,7 +10,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from goalwright_executor.approvals.task_slot import hold_slot
+from goalwright_executor.approvals.waiting import hold_slot
 from goalwright_executor.results.outcome import Cancelled, Done, Failed, Grown, Outcome, Skipped, Unneeded, Waiting
 from goalwright_planner.errors import AnswerNeeded, Halted, RecordEnded, TaskDenied
 from goalwright_skills.errors import GoalwrightError

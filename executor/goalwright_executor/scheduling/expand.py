@@ -38,7 +38,8 @@ from goalwright_skills.text.formatting import counted, plural
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from goalwright_executor.results.memo import FinishedPart, Memo
+    from goalwright_executor.results.finished_work import FinishedPart
+    from goalwright_executor.results.memo import Memo
     from goalwright_planner.events import ChangeCause
     from goalwright_planner.events.event import Recorder
     from goalwright_planner.plan.known import Known

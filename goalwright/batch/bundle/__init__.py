@@ -1,9 +1,8 @@
-"""Bundles: what the goals of a batch need on other machines, in one archive that is known by its hash.
+"""Bundles: one archive with everything that the goals of a batch need on other machines, identified by its hash.
 
-    pack.py       what goes in: skills of all folders, prompts, settings without secrets, files that goals name
-    archive.py    the canonical archive: the same files are the same bytes, wherever they lay
-    unpack.py     once per machine: checked, read-only, and never more trusted than what the machine's user allows
-    manifest.py   what a bundle says of itself; settings_file.py its settings
+    pack.py     collects skills, prompts, settings without secrets, and files that goals name
+    archive.py  the canonical archive and its manifest: equal files give equal bytes
+    unpack.py   unpacks once per machine, read-only, with no more trust than the machine's user grants
 
-No key travels: providers' keys are in the workers' own environment.
+Provider keys are never packed: workers have their own.
 """

@@ -16,10 +16,8 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from goalwright.batch.bundle import archive
-from goalwright.batch.bundle.archive import LIMITS, RUNS
-from goalwright.batch.bundle.manifest import NAME, BundleManifest
+from goalwright.batch.bundle.archive import LIMITS, NAME, RUNS, BundleManifest, BundleRefused
 from goalwright.batch.bundle.pack import HOME, WORKSPACE
-from goalwright.batch.bundle.refusal import BundleRefused
 from goalwright.settings.paths import Paths
 from goalwright.settings.resolve import resolve
 from goalwright_skills import user_folders

@@ -1,1 +1,1 @@
-"""Engines: where a batch's goals run. Each implements `goalwright.batch.engine.Engine`."""
+"""Engines, which run the goals of a batch. Each implements `goalwright.batch.engine.BatchEngine`."""

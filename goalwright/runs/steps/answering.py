@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from goalwright_executor.model_loop.data import DataForm
-from goalwright_executor.model_loop.form import UnfitAnswer
+from goalwright_executor.model_loop.form import DataForm, UnfitAnswer
 from goalwright_executor.model_loop.synthesis import (
     NOTHING_NEEDED,
     Synthesis,

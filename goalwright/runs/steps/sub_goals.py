@@ -15,9 +15,8 @@ from goalwright.runs.goal import Goal
 from goalwright.runs.steps.planning import Planning
 from goalwright.runs.steps.selecting import Selecting
 from goalwright_executor.model_loop.form import Form
-from goalwright_executor.model_loop.previous_round import previous_round
 from goalwright_executor.model_loop.synthesis import NOTHING_NEEDED, Synthesis
-from goalwright_executor.results.inputs import fill, given_to, item_texts, results_for, shorten
+from goalwright_executor.results.inputs import fill, given_to, item_texts, previous_round, results_for, shorten
 from goalwright_executor.results.outcome import Done, Grown, Outcome
 from goalwright_executor.results.task_results import done_among
 from goalwright_planner.plan.change import joining

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from goalwright_executor.files.kept_content import decoded
+from goalwright_executor.files.images import decoded
 from goalwright_executor.results.kept_files import KeptFiles
 from goalwright_planner.events import FileKept, Warned, decode
 from goalwright_skills import image_file

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pytest
 from msgspec.structs import replace
 
-from goalwright_executor.model_loop.model_loop import ModelLoop, Toolbox
-from goalwright_executor.model_loop.truncation import NOTE
+from goalwright_executor.model_loop.model_loop import NOTE, ModelLoop, Toolbox
 from goalwright_executor.results.memo import Memo
 from goalwright_planner.errors import ContentRefused, ModelError
 from goalwright_planner.events import ToolCalled, Warned

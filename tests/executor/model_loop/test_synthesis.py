@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from goalwright_executor.model_loop.model_loop import NOTE
 from goalwright_executor.model_loop.synthesis import Synthesis
-from goalwright_executor.model_loop.truncation import NOTE
 from goalwright_executor.results.artifacts import Artifacts
 from goalwright_executor.results.memo import Memo
 from goalwright_executor.results.outcome import Done, Failed, Outcome, Skipped

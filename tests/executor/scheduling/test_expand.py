@@ -12,7 +12,8 @@ import pytest
 
 from goalwright_executor.history.replay import RecordedLimits
 from goalwright_executor.history.run_history import RunHistory
-from goalwright_executor.results.memo import FinishedPart, FinishedWork, Memo
+from goalwright_executor.results.finished_work import FinishedPart, FinishedWork
+from goalwright_executor.results.memo import Memo
 from goalwright_executor.results.outcome import Done, Failed, Grown, Outcome
 from goalwright_executor.scheduling.attempt import ScheduleLimits
 from goalwright_executor.scheduling.expand import CurrentPlan, FanOut, SetLimits

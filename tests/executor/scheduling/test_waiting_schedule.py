@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from goalwright_executor.approvals.task_slot import slot_released
+from goalwright_executor.approvals.waiting import slot_released
 from goalwright_executor.results.outcome import Done, Failed, Grown, Outcome, Skipped, Waiting
 from goalwright_executor.scheduling.attempt import ScheduleLimits
 from goalwright_planner.approvals import ApprovalRequest

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from goalwright.batch.goal_order import GoalOrder
 from goalwright.batch.goals import BatchGoal
+from goalwright.batch.options import GoalOrder
 
 GOALS = [BatchGoal(f"g{number}", number, f"goal {number}") for number in range(100)]
 

@@ -17,7 +17,7 @@ from goalwright.runs.run_goal import run_goal
 from goalwright.runs.runtime import Goalwright
 from goalwright.runs.stop import Stop
 from goalwright.settings.settings import Settings
-from goalwright_executor.model_loop.truncation import NOTE
+from goalwright_executor.model_loop.model_loop import NOTE
 from goalwright_planner.errors import KeyRefused, RequestRefused, TemplateError, UnknownModel
 from goalwright_planner.events import (
     CallRetried,

@@ -1,15 +1,13 @@
 """The engine that runs goals in workers on a Ray cluster, or on this machine alone.
 
-    engine.py            RayEngine: gives each goal to a worker, and to another one if that dies
-    worker_group.py      WorkerGroup: the workers of a batch, checked, supervised and replaced
-    placement.py         which worker gets the next goal
-    worker.py            GoalWorker: what a worker does; Ray makes an actor of it
-    worker_workspace.py  where its goals run: in the workspace here, or in what the batch has sent
-    sent_flags.py        the settings of its command line, which its workers follow
-    budget_channel.py    how a worker requests its part of the budget
-    messages.py          what the two say to each other
-    metrics.py           what is counted
-    cluster.py           everything that Ray itself is asked for: the only module that imports it
+    engine.py         RayEngine: gives each goal to a worker, and to another one if that worker dies
+    worker_group.py   WorkerGroup: checks, supervises and replaces the workers of a batch
+    placement.py      chooses the worker for the next goal
+    worker.py         GoalWorker: runs goals in a worker process, which is a Ray actor
+    sent_settings.py  requirements of a cluster, and the settings that workers follow
+    messages.py       the messages between a batch and its workers
+    metrics.py        metrics for Ray's Prometheus port
+    cluster.py        all use of Ray itself: the only module that imports it
 
 Start with `RayEngine.run`.
 """

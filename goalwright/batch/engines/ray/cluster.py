@@ -32,9 +32,10 @@ from goalwright_skills.errors import InputError, SetupError
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
 
-    from goalwright.batch.engines.ray.budget_channel import NumberedGrant, NumberedRequest
     from goalwright.batch.engines.ray.messages import (
         GoalJob,
+        NumberedGrant,
+        NumberedRequest,
         Outcome,
         SharedObjects,
         WorkerInfo,

@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from goalwright.batch.batch_settings import RETRY_PATIENCE
 from goalwright.batch.bundle.pack import pack
 from goalwright.batch.engine import Pace
 from goalwright.batch.engines.ray.messages import (
@@ -23,11 +22,15 @@ from goalwright.batch.engines.ray.messages import (
     WorkerSetup,
 )
 from goalwright.batch.engines.ray.metrics import BatchMetrics
-from goalwright.batch.engines.ray.requirements import check_requirements, journal_for_workers
-from goalwright.batch.engines.ray.sent_flags import check_goal, flags_for_workers
+from goalwright.batch.engines.ray.sent_settings import (
+    check_goal,
+    check_requirements,
+    flags_for_workers,
+    journal_for_workers,
+)
 from goalwright.batch.engines.ray.worker_group import WorkerGroup
 from goalwright.batch.limits.rate_limiter import Rates
-from goalwright.batch.options import BatchOptions
+from goalwright.batch.options import RETRY_PATIENCE, BatchOptions
 from goalwright.runs.stored import records
 from goalwright.settings.settings import Settings
 from goalwright.version import __version__

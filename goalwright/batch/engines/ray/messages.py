@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from msgspec.structs import replace
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from goalwright.batch.engine import Pace
     from goalwright.batch.goals import BatchGoal
+    from goalwright.batch.limits.shared.budget import BudgetGrant, BudgetRequest
     from goalwright.batch.options import BatchOptions
     from goalwright.models.model_check import ModelProblem
     from goalwright.runs.goal import BatchPlace
@@ -132,6 +133,20 @@ class WorkerReport:
     memory: int
     stopped: bool
     refused: int = 0
+
+
+class NumberedRequest(NamedTuple):
+    """A worker's request, and the number that the grant must have."""
+
+    number: int
+    request: BudgetRequest
+
+
+class NumberedGrant(NamedTuple):
+    """What was granted for the request of this number."""
+
+    number: int
+    grant: BudgetGrant
 
 
 def without_texts(event: Event) -> Event | None:

@@ -11,27 +11,29 @@ import os
 import socket
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 from uuid import uuid4
 
+from goalwright.batch.bundle.unpack import unpack
 from goalwright.batch.engine import Job
-from goalwright.batch.engines.ray.budget_channel import BudgetChannel
+from goalwright.batch.engines.in_process import InProcess
 from goalwright.batch.engines.ray.messages import (
     GoalEnded,
     GoalRefused,
     GoalReturned,
+    NumberedRequest,
     WorkerInfo,
     WorkerReport,
     without_texts,
 )
-from goalwright.batch.engines.ray.sent_flags import check_goal
-from goalwright.batch.engines.ray.worker_workspace import open_workspace
+from goalwright.batch.engines.ray.sent_settings import check_goal, follow
 from goalwright.batch.limits.rate_limiter import Rates
+from goalwright.batch.limits.shared.budget import WorkerBudget
 from goalwright.batch.limits.shared.client import LimiterClient
-from goalwright.batch.limits.shared.worker_budget import WorkerBudget
+from goalwright.batch.options import batch_settings
 from goalwright.models.litellm.prices import PriceList
 from goalwright.runs.stop import Stop
 from goalwright.version import __version__
@@ -42,11 +44,11 @@ from goalwright_skills.errors import GoalwrightError
 if TYPE_CHECKING:
     from collections.abc import MutableMapping
 
-    from goalwright.batch.engines.in_process import InProcess
-    from goalwright.batch.engines.ray.budget_channel import NumberedGrant, NumberedRequest
-    from goalwright.batch.engines.ray.messages import GoalJob, Outcome, SharedObjects, WorkerSetup
-    from goalwright.batch.engines.ray.worker_workspace import WorkerWorkspace
+    from goalwright.batch.bundle.unpack import UnpackedBundle
+    from goalwright.batch.engines.ray.messages import GoalJob, NumberedGrant, Outcome, SharedObjects, WorkerSetup
+    from goalwright.batch.limits.shared.budget import BudgetGrant, BudgetRequest
     from goalwright.batch.limits.shared.messages import LimiterGrant, LimiterRequest
+    from goalwright.settings.settings import Settings
     from goalwright_planner.events import Event
 
 # Seconds between two reports.
@@ -199,3 +201,70 @@ def memory_used() -> int:
         most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         return most if sys.platform == "darwin" else most * 1024
     return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerWorkspace:
+    """A workspace with its settings; `ignored` says which of a bundle's settings do not count on this machine."""
+
+    workspace: Path
+    settings: Settings
+    bundle: UnpackedBundle | None = None
+    ignored: tuple[str, ...] = ()
+
+    def open(self, setup: WorkerSetup) -> InProcess:
+        """An engine for goals here; raises if its skills are not the sender's."""
+        engine = InProcess.of(self.workspace, self.settings, setup.options)
+        if self.bundle is not None:
+            engine.paths = self.bundle.paths()
+            self.bundle.check(engine.runtime().workspace.skills.registry)
+        return engine
+
+
+def open_workspace(setup: WorkerSetup, data: bytes | None) -> WorkerWorkspace:
+    """The batch's own workspace, or that of the bundle in `data`, unpacked unless it was before and checked."""
+    if setup.settings is not None:
+        return WorkerWorkspace(Path(setup.workspace), setup.settings)
+    bundle = unpack(data or b"", setup.bundle)
+    resolved = bundle.resolved()
+    settings = replace(
+        batch_settings(resolved),
+        journal=setup.journal,
+        stream_plan=False,
+        prices={**(resolved.settings.prices or {}), **setup.prices} or None,
+        allow_unknown_cost=setup.assumes or resolved.settings.allow_unknown_cost,
+        # What a batch sets by itself is told from what its user set.
+        max_replans=min(setup.max_replans, resolved.settings.max_replans),
+    )
+    settings = follow(setup.flags, settings)
+    file = f"{bundle.workspace / 'goalwright.toml'}: "
+    warnings = [text.removeprefix(file) for text in resolved.warnings if text.startswith(file)]
+    return WorkerWorkspace(bundle.workspace, settings, bundle, tuple(warnings))
+
+
+@dataclass(slots=True)
+class BudgetChannel:
+    """A worker's end: one request at a time. The grant for one that was given up is out of date, and dropped."""
+
+    _number: int = 0
+    _request: BudgetRequest | None = None
+    _grant: asyncio.Future[BudgetGrant] | None = None
+    _requested: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def request(self, request: BudgetRequest) -> BudgetGrant:
+        """Send a request, and wait for what is granted."""
+        self._number += 1
+        self._request, self._grant = request, asyncio.get_running_loop().create_future()
+        self._requested.set()
+        return await self._grant
+
+    async def poll(self, granted: NumberedGrant | None) -> NumberedRequest:
+        """Take what was granted for the last request, and wait for the next one."""
+        waiting = self._grant
+        if granted is not None and granted.number == self._number and waiting is not None and not waiting.done():
+            waiting.set_result(granted.grant)
+        while True:
+            await self._requested.wait()
+            self._requested.clear()
+            if self._request is not None and self._grant is not None and not self._grant.done():
+                return NumberedRequest(self._number, self._request)

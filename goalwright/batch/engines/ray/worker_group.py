@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from goalwright.batch.engine import Pace
-from goalwright.batch.engines.ray.budget_channel import NumberedGrant
+from goalwright.batch.engines.ray.messages import NumberedGrant
 from goalwright.batch.engines.ray.metrics import BatchMetrics
 from goalwright.batch.engines.ray.placement import Placement, WorkerState
 from goalwright.batch.limits.shared.budget import SharedBudget

@@ -1,8 +1,7 @@
-"""One limiter and one budget for all workers of a batch, granted ahead of time: a call waits for no message.
+"""One limiter and one budget for all workers of a batch, granted in advance so that calls do not wait for messages.
 
-messages       what a worker requests, and what it is granted
-limiter        the limiter itself, in one process; permits schedules the calls of one model
-client         a worker's side: its own rate limiters, filled with the permits that it is granted
-budget         one budget, of which workers spend only what was allotted to them
-worker_budget  a worker's side of the budget
+messages  the messages between a worker and the limiter
+limiter   the limiter, which runs in one process and schedules the calls of each model
+client    a worker's side: rate limiters that are filled with granted permits
+budget    the shared budget, and a worker's side of it
 """

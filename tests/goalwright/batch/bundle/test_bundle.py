@@ -15,10 +15,8 @@ from urllib.parse import quote
 import pytest
 
 from goalwright.batch.bundle import archive
-from goalwright.batch.bundle.archive import BundleFile
-from goalwright.batch.bundle.manifest import BundleManifest
+from goalwright.batch.bundle.archive import BundleFile, BundleManifest, BundleRefused
 from goalwright.batch.bundle.pack import Bundle, pack
-from goalwright.batch.bundle.refusal import BundleRefused
 from goalwright.batch.bundle.unpack import UnpackedBundle, remove, unpack
 from goalwright.batch.goals import BatchGoal
 from goalwright.runs.runtime import Goalwright

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 
-from goalwright.batch.limits.demand import Demand
+from goalwright.batch.limits.limited_model import Demand
 
 
 class Clock:

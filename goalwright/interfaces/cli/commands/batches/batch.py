@@ -78,7 +78,7 @@ def batch(
     Exit status: 0 all goals done, 1 some not, 2 wrong usage or input, 4 no model or key, 5 stopped by a limit,
     6 some wait for your answer and none failed, 130 interrupted.
     """
-    from goalwright.batch.batch_settings import batch_settings
+    from goalwright.batch.options import batch_settings
     from goalwright.batch.run_batch import open_batch
     from goalwright.interfaces.cli.commands.batches import run
     from goalwright.interfaces.cli.dialogs import trust_prompt

@@ -74,7 +74,7 @@ def score(
       goalwright eval score last --cases cases.jsonl
       goalwright eval score 20261115T02 20261115T03 --cases cases.jsonl --judge anthropic/claude-sonnet-5-5
     """
-    from goalwright.batch.batch_settings import batch_settings
+    from goalwright.batch.options import batch_settings
     from goalwright.evaluation.evaluate import EvaluationOptions
     from goalwright.evaluation.recorded import score_runs
     from goalwright.interfaces.cli.commands.evaluations import execution

@@ -82,7 +82,7 @@ def run(
     Exit status: 0 evaluated, with any scores; 1 a bound of --check is missed; 2 wrong usage or input; 4 no model
     or key; 5 stopped by a budget; 130 interrupted.
     """
-    from goalwright.batch.batch_settings import batch_settings
+    from goalwright.batch.options import batch_settings
     from goalwright.evaluation.evaluate import EvaluationOptions, open_evaluation
     from goalwright.interfaces.cli.commands.evaluations.execution import run_to_exit
     from goalwright.interfaces.cli.dialogs import trust_prompt

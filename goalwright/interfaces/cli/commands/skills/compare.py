@@ -80,7 +80,7 @@ def compare(
 
     Exit status: see `goalwright eval run --help`.
     """
-    from goalwright.batch.batch_settings import batch_settings
+    from goalwright.batch.options import batch_settings
     from goalwright.evaluation.evaluate import EvaluationOptions, open_evaluation
     from goalwright.evaluation.free_part import free_part
     from goalwright.evaluation.skill_variants import skill_variants

@@ -82,7 +82,7 @@ def improve(
     Exit status: 0 with or without an accepted change; 2 wrong usage or input, fewer than 9 cases with checks, or a
     SKILL.md that was edited meanwhile; 4 no model or key; 5 stopped by the budget; 130 interrupted.
     """
-    from goalwright.batch.batch_settings import batch_settings
+    from goalwright.batch.options import batch_settings
     from goalwright.evaluation.case_files import read_cases
     from goalwright.evaluation.evaluate import EvaluationOptions
     from goalwright.evaluation.improve.improve import ImproveOptions, Improver

@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from goalwright.batch.engines.ray.budget_channel import BudgetChannel
 from goalwright.batch.engines.ray.messages import WorkerInfo
+from goalwright.batch.engines.ray.worker import BudgetChannel
 from goalwright.version import __version__
 
 if TYPE_CHECKING:
-    from goalwright.batch.engines.ray.budget_channel import NumberedGrant, NumberedRequest
-    from goalwright.batch.engines.ray.messages import GoalJob, Outcome, WorkerReport
+    from goalwright.batch.engines.ray.messages import GoalJob, NumberedGrant, NumberedRequest, Outcome, WorkerReport
 
 GONE = ConnectionError("killed")
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from goalwright.batch.engines.ray.budget_channel import BudgetChannel, NumberedGrant
+from goalwright.batch.engines.ray.messages import NumberedGrant
+from goalwright.batch.engines.ray.worker import BudgetChannel
 from goalwright.batch.limits.shared.budget import Amount, BudgetGrant, BudgetRequest
 
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from goalwright.batch.limits.shared.budget import Amount, BudgetRequest, SharedBudget
-from goalwright.batch.limits.shared.worker_budget import WorkerBudget
+from goalwright.batch.limits.shared.budget import Amount, BudgetRequest, SharedBudget, WorkerBudget
 from goalwright.models.budget import Budget, BudgetedModel
 from goalwright.models.litellm.prices import Price
 from goalwright.models.metered import Spent

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from goalwright.batch.bundle.pack import pack
-from goalwright.batch.bundle.refusal import BundleRefused
-from goalwright.batch.bundle.settings_file import settings_text
+from goalwright.batch.bundle.archive import BundleRefused
+from goalwright.batch.bundle.pack import pack, settings_text
 from goalwright.batch.engines.ray.messages import WorkerSetup
-from goalwright.batch.engines.ray.sent_flags import flags_for_workers, follow
-from goalwright.batch.engines.ray.worker_workspace import open_workspace
+from goalwright.batch.engines.ray.sent_settings import flags_for_workers, follow
+from goalwright.batch.engines.ray.worker import open_workspace
 from goalwright.batch.options import BatchOptions
 from goalwright.runs.runtime import Goalwright
 from goalwright.settings.settings import Settings
