@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from goalwright_executor.approvals.approvals import denial
-from goalwright_executor.model_loop.check import Checker, CheckFailed
+from goalwright_executor.model_loop.assignment import Assignment, Checker, CheckFailed
 from goalwright_executor.model_loop.file_reader import FileReader
 from goalwright_executor.model_loop.form import Form
-from goalwright_executor.model_loop.model_loop import TOOL_CALLS, Assignment, Toolbox
+from goalwright_executor.model_loop.model_loop import TOOL_CALLS, Toolbox
 from goalwright_executor.results.inputs import (
     beginning,
     fill,

@@ -21,3 +21,17 @@ class Finished(Protocol):
 
     def grows_again(self, task: Task) -> bool:
         """Whether a finished task had items of its own, which the rest of the plan may need."""
+
+
+class _Nothing:
+    def inputs(self, task: Task, results: Mapping[str, str]) -> str:
+        return ""
+
+    def output(self, task: Task, inputs: str) -> str | None:
+        return None
+
+    def grows_again(self, task: Task) -> bool:
+        return False
+
+
+NOTHING: Finished = _Nothing()

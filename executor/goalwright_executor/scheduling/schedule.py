@@ -32,13 +32,13 @@ from goalwright_executor.results.outcome import (
 )
 from goalwright_executor.results.task_results import TaskResults
 from goalwright_executor.scheduling.attempt import ScheduleLimits, TimeLimits, attempt, cancelled, needed, unexpected
+from goalwright_executor.scheduling.finished import NOTHING, Finished
 from goalwright_executor.scheduling.growth import Growth
 from goalwright_planner.errors import Halted
 from goalwright_planner.events import TaskFinished, TaskStarted
 from goalwright_planner.plan.task_id import parent_of
 
 if TYPE_CHECKING:
-    from goalwright_executor.scheduling.finished import Finished
     from goalwright_planner.events.event import Recorder
     from goalwright_planner.plan.plan import Plan
     from goalwright_planner.plan.task import Task
@@ -61,7 +61,7 @@ class Schedule:
     run_task: RunTask
     record: Recorder
     limits: ScheduleLimits
-    finished: Finished
+    finished: Finished = NOTHING
     check: Check | None = None
     hold: Callable[[Task], bool] | None = None
     outcomes: dict[str, Outcome] = field(default_factory=dict)

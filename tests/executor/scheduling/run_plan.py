@@ -5,34 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from goalwright_executor.results.memo import Memo
+from goalwright_executor.scheduling.finished import NOTHING
 from goalwright_executor.scheduling.schedule import Schedule
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from goalwright_executor.results.outcome import Outcome
     from goalwright_executor.scheduling.attempt import ScheduleLimits
     from goalwright_executor.scheduling.finished import Finished
     from goalwright_executor.scheduling.schedule import Check, RunTask
     from goalwright_planner.events import Record
     from goalwright_planner.plan.plan import Plan
-    from goalwright_planner.plan.task import Task
-
-
-class NothingFinished:
-    """A run in which no task was finished before."""
-
-    def inputs(self, task: Task, results: Mapping[str, str]) -> str:
-        return ""
-
-    def output(self, task: Task, inputs: str) -> str | None:
-        return None
-
-    def grows_again(self, task: Task) -> bool:
-        return False
-
-
-NOTHING = NothingFinished()
 
 
 async def run_plan(

@@ -15,7 +15,6 @@ from goalwright_planner.events import TaskFinished, TaskStarted
 from goalwright_planner.plan.plan import Plan
 from goalwright_planner.plan.task import Task
 from goalwright_skills.errors import GoalwrightError
-from tests.executor.scheduling.run_plan import NOTHING
 from tests.fakes import Recorder
 from tests.plans import plans
 
@@ -35,7 +34,7 @@ def schedule_of(plan: Plan, fails: set[str], hold: Callable[[Task], bool] | None
             raise GoalwrightError("no")
         return "+".join([task.id, *(results[before] for before in task.depends_on)])
 
-    schedule = Schedule(run_task, record, ScheduleLimits(3), NOTHING, hold=hold)
+    schedule = Schedule(run_task, record, ScheduleLimits(3), hold=hold)
     schedule.add(*plan.tasks)
     schedule.close()
     return schedule, record

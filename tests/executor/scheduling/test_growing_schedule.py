@@ -19,7 +19,7 @@ from goalwright_planner.plan.plan import Plan
 from goalwright_planner.plan.task import Task
 from goalwright_planner.plan.task_id import item_id, parent_of
 from goalwright_skills.errors import GoalwrightError
-from tests.executor.scheduling.run_plan import NOTHING, run_plan
+from tests.executor.scheduling.run_plan import run_plan
 from tests.fakes import Recorder
 from tests.plans import plans
 
@@ -50,7 +50,7 @@ def grown(parent: str, count: int, width: int | None = None) -> Grown:
 @settings(max_examples=40)
 def test_tasks_that_are_added_while_it_runs_run_like_those_of_a_plan(plan: Plan, draw: random.Random) -> None:
     async def run() -> dict[str, Outcome]:
-        schedule = Schedule(saying, Recorder(), ScheduleLimits(3), NOTHING)
+        schedule = Schedule(saying, Recorder(), ScheduleLimits(3))
         running = asyncio.ensure_future(schedule.run())
         known: set[str] = set()
         while left := [one for one in plan.tasks if one.id not in known]:
@@ -72,7 +72,7 @@ async def test_a_task_is_added_after_what_it_depends_on_ended() -> None:
             raise GoalwrightError("no")
         return f"{task.id} after {sorted(results)}"
 
-    schedule = Schedule(run_task, Recorder(), ScheduleLimits(), NOTHING)
+    schedule = Schedule(run_task, Recorder(), ScheduleLimits())
     schedule.add(task("good"), task("bad"))
     schedule.close()
     assert (await schedule.run())["bad"] == Failed("no")
@@ -85,7 +85,7 @@ async def test_a_task_is_added_after_what_it_depends_on_ended() -> None:
 
 async def test_an_unknown_dependency_is_refused() -> None:
     with pytest.raises(ValueError, match="depends on 'x', which was not added"):
-        Schedule(saying, Recorder(), ScheduleLimits(), NOTHING).add(task("a", "x"))
+        Schedule(saying, Recorder(), ScheduleLimits()).add(task("a", "x"))
 
 
 async def test_a_task_that_grows_ends_after_its_parts_and_holds_no_place() -> None:
@@ -224,7 +224,7 @@ async def test_an_open_schedule_ends_at_a_spent_budget() -> None:
     async def run_task(task: Task, results: Mapping[str, str]) -> str:
         raise BudgetSpent("no money left")
 
-    schedule = Schedule(run_task, Recorder(), ScheduleLimits(), NOTHING)
+    schedule = Schedule(run_task, Recorder(), ScheduleLimits())
     schedule.add(task("a"))
     with pytest.raises(BudgetSpent):
         await asyncio.wait_for(schedule.run(), 5)
@@ -248,7 +248,7 @@ async def test_a_task_that_is_dropped_takes_its_parts_along() -> None:
                 await asyncio.sleep(0)  # it takes a while to be stopped
         return task.id
 
-    schedule = Schedule(run_task, record, ScheduleLimits(8), NOTHING)
+    schedule = Schedule(run_task, record, ScheduleLimits(8))
     schedule.add(task("each"), task("a"), task("b", "a"), task("slow"))
     running = asyncio.ensure_future(schedule.run())
     for _ in ("each[1]", "each[2]", "a", "slow"):
