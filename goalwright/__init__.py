@@ -62,9 +62,8 @@ _MODULES = {
     # Skills and tools
     "goalwright_skills.skill": "Skill",
     "goalwright_skills.selection.detector": "Selection SkillDetector",
-    "goalwright_skills.tools.tool": "Tool",
     "goalwright_skills.tools.envelope": "Envelope",
-    "goalwright_skills.tools.fault": "ToolFault",
+    "goalwright_skills.tools.tool": "Tool ToolFault",
     "goalwright_skills.tools.effects": "Effects changes_file",
     # Events
     "goalwright_planner.events": (

@@ -163,8 +163,8 @@ from goalwright_skills.skill import Skill as Skill
 from goalwright_skills.tools.effects import Effects as Effects
 from goalwright_skills.tools.effects import changes_file as changes_file
 from goalwright_skills.tools.envelope import Envelope as Envelope
-from goalwright_skills.tools.fault import ToolFault as ToolFault
 from goalwright_skills.tools.tool import Tool as Tool
+from goalwright_skills.tools.tool import ToolFault as ToolFault
 
 __all__ = [
     "Answer",

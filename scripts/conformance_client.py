@@ -20,8 +20,8 @@ from goalwright_skills.mcp.entry import McpFault
 from goalwright_skills.mcp.servers import McpServers
 from goalwright_skills.mcp.tool import McpTool
 from goalwright_skills.programs.trust import Trust
+from goalwright_skills.tools.current_call import FormAnswer, FormQuestion, asking
 from goalwright_skills.tools.form import parse_answer
-from goalwright_skills.tools.person import FormAnswer, FormQuestion, asking
 
 _SECONDS = 20.0
 _MOST_REDIRECTS = 5

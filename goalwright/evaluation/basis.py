@@ -15,7 +15,7 @@ from goalwright.evaluation.case_files import SKILL_EVALS
 from goalwright.runs.stored.records import plain
 from goalwright_skills import untrusted_files
 from goalwright_skills.errors import GoalwrightError, InputError
-from goalwright_skills.programs.trust import fingerprint
+from goalwright_skills.programs.fingerprint import fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

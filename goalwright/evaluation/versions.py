@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from goalwright_skills import untrusted_files
 from goalwright_skills.errors import InputError
 from goalwright_skills.programs import toolchain
-from goalwright_skills.programs.trust import all_files
+from goalwright_skills.programs.fingerprint import all_files
 from goalwright_skills.text.formatting import nearest_names
 
 if TYPE_CHECKING:

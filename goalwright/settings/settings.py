@@ -12,7 +12,7 @@ from goalwright.settings.convert import ModelPrice  # noqa: TC001  read at run t
 from goalwright_executor.approvals.policy import ApprovalMode, ApprovalRule  # noqa: TC001  read at run time
 from goalwright_skills.builtin import toolset
 from goalwright_skills.builtin.web.search_provider import SearchProvider  # noqa: TC001  read at run time
-from goalwright_skills.builtin.writing.workspace_writes import WorkspaceWrites  # noqa: TC001  read at run time
+from goalwright_skills.builtin.writing.targets import WorkspaceWrites  # noqa: TC001  read at run time
 from goalwright_skills.errors import InputError, SetupError
 from goalwright_skills.preferences import Preferences
 

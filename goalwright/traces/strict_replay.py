@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from goalwright_planner.model import Role
     from goalwright_planner.prompting.profile import Profile
     from goalwright_skills.functions.functions import FunctionTool
-    from goalwright_skills.tools.recorded import RecordedTool
+    from goalwright_skills.tools.tool import RecordedTool
 
 
 @dataclass(frozen=True, slots=True)

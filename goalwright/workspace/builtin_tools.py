@@ -6,10 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from goalwright_skills.builtin import readable_roots, toolset
-from goalwright_skills.builtin.allowed_tools import narrowed, unknown
-from goalwright_skills.builtin.code.shell_rules import ShellRules
-from goalwright_skills.builtin.tool_context import ToolContext
-from goalwright_skills.builtin.web.web_access import WebAccess
+from goalwright_skills.builtin.tool_context import ShellRules, ToolContext, WebAccess
+from goalwright_skills.builtin.toolset import narrowed, unknown
 from goalwright_skills.tools.envelope import Context, Envelope, failure
 
 if TYPE_CHECKING:

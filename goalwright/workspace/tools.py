@@ -21,11 +21,10 @@ from goalwright_skills.preferences import Preferences
 from goalwright_skills.programs import manifest_file
 from goalwright_skills.programs.build_cache import BuildCache
 from goalwright_skills.programs.executable import ExecutableTool, ToolHost
-from goalwright_skills.programs.tool_names import NAME, RESERVED
 from goalwright_skills.programs.trust import OWN, Trust
-from goalwright_skills.tools.call_log import no_log
 from goalwright_skills.tools.disk_use import DiskLimits
-from goalwright_skills.tools.recorded import RecordedTool
+from goalwright_skills.tools.envelope import no_log
+from goalwright_skills.tools.tool import NAME, RESERVED, RecordedTool
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -39,8 +38,7 @@ if TYPE_CHECKING:
     from goalwright_skills.mcp.servers import McpServers
     from goalwright_skills.programs.manifest import Manifest
     from goalwright_skills.skill import Skill
-    from goalwright_skills.tools.call_log import CallLog
-    from goalwright_skills.tools.envelope import Envelope
+    from goalwright_skills.tools.envelope import CallLog, Envelope
     from goalwright_skills.tools.tool import Tool
 
 Log = Callable[["CallLog"], None]

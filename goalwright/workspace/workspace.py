@@ -19,8 +19,7 @@ from goalwright.workspace.tool_choice import McpChoice, choose
 from goalwright.workspace.tools import WorkspaceTools, tool_name
 from goalwright_planner.plan.known import Known
 from goalwright_planner.prompting.prompts import Prompts
-from goalwright_skills.builtin.code.shell_rules import ShellRules
-from goalwright_skills.builtin.web.web_access import WebAccess
+from goalwright_skills.builtin.tool_context import ShellRules, WebAccess
 from goalwright_skills.discovery import listing
 from goalwright_skills.discovery.needs import needs, told
 from goalwright_skills.discovery.registry import summary

@@ -68,7 +68,7 @@ def test_the_documentation_imports_public_names_alone() -> None:
             inner = re.findall(
                 r"^\s*(?:from|import) (goalwright_(?:planner|executor|skills)\b[\w.]*)", code, re.MULTILINE
             )
-            assert not [name for name in inner if name != "goalwright_skills.tools.fault"], page
+            assert not [name for name in inner if name != "goalwright_skills.tools.tool"], page
 
 
 def test_a_runtime_takes_settings_as_a_mapping_over_the_environment(

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from goalwright_skills.confinement import Confinement
-    from goalwright_skills.tools.call_log import CallLog
+    from goalwright_skills.tools.envelope import CallLog
 
 REPLY = """
 import json, sys

@@ -25,10 +25,9 @@ from goalwright_executor.approvals.waiting import my_turn, slot_released, turn_o
 from goalwright_planner.approvals import Answer, ApprovalRequest
 from goalwright_planner.errors import AnswerNeeded, TaskDenied
 from goalwright_planner.events import ApprovalAsked, ApprovalGiven, ToolStarted, Warned
-from goalwright_skills.tools.current_call import calling
+from goalwright_skills.tools.current_call import asking, calling
 from goalwright_skills.tools.effects import effects_of, preview_of, refusal_of
 from goalwright_skills.tools.envelope import Context, Envelope, failure
-from goalwright_skills.tools.person import asking
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from goalwright_planner.approvals import ApprovalRequest
 from goalwright_planner.events import ToolReported, Warned
+from goalwright_skills.tools.current_call import FormAnswer
 from goalwright_skills.tools.form import asks_secret, parse_answer
-from goalwright_skills.tools.person import FormAnswer
 
 if TYPE_CHECKING:
     from goalwright_executor.approvals.record import ApprovalRecord
     from goalwright_executor.capture.capture import Capture
     from goalwright_planner.approvals import Answer
     from goalwright_planner.events import Record
-    from goalwright_skills.tools.person import FormQuestion
+    from goalwright_skills.tools.current_call import FormQuestion
     from goalwright_skills.tools.tool import Tool
 
 LOGGED_IN = "login"

@@ -38,7 +38,7 @@ from goalwright_planner.plan.plan import Plan, graph_faults
 from goalwright_planner.plan.task_id import parent_of, round_id
 from goalwright_skills.errors import InputError
 from goalwright_skills.tools.envelope import Envelope
-from goalwright_skills.tools.recorded import RecordedTool
+from goalwright_skills.tools.tool import RecordedTool
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -167,7 +167,7 @@ class _Packing:
 
 
 def _fingerprint(files: Mapping[PurePosixPath, BundleFile]) -> str:
-    """What `goalwright_skills.programs.trust.fingerprint` says of these files once they are unpacked."""
+    """What `goalwright_skills.programs.fingerprint.fingerprint` says of these files once they are unpacked."""
     digest = hashlib.sha256()
     for path in sorted(files, key=lambda path: path.parts):
         kind = "program" if files[path].executable else "file"

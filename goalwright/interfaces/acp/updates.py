@@ -41,8 +41,8 @@ from goalwright_planner.events.run import STOPPED_BY_USER
 from goalwright_planner.plan.task_id import root_of
 from goalwright_skills.builtin.writing.targets import PREFIX, target_of
 from goalwright_skills.text.untrusted import printable
-from goalwright_skills.tools.fault import ToolFault
 from goalwright_skills.tools.form import described
+from goalwright_skills.tools.tool import ToolFault
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

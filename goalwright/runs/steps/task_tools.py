@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from goalwright.workspace.builtin_tools import ToolPlace
 from goalwright_executor.results.kept_files import writers_of
 from goalwright_planner.events import ToolLogged, ToolOutput, Warned
-from goalwright_skills.builtin.writing.claims import Claims
+from goalwright_skills.builtin.writing.write_place import Claims
 from goalwright_skills.tools.effects import changed_file
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from goalwright_executor.scheduling.expand import CurrentPlan
     from goalwright_planner.plan.task import Task
     from goalwright_skills.programs.executable import ToolHost
-    from goalwright_skills.tools.call_log import CallLog
+    from goalwright_skills.tools.envelope import CallLog
     from goalwright_skills.tools.tool import Tool
 
 

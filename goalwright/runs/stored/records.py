@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from goalwright_executor.stores.row import Row, RunSummary
     from goalwright_executor.stores.store import Store
     from goalwright_planner.events import Event, TaskReused
-    from goalwright_skills.builtin.writing.workspace_writes import WorkspaceWrites
+    from goalwright_skills.builtin.writing.targets import WorkspaceWrites
 
 _WEB = ("allow_web", "web_proxy", "search", "allow_network_hosts")
 # Settings of the machine, and permissions that only the user gives: a record cannot grant tools.

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from goalwright_skills.builtin.parameters import takes, text
 from goalwright_skills.tools.effects import READ_ONLY, Effects
 from goalwright_skills.tools.envelope import Context, Envelope, failure
+from goalwright_skills.tools.parameter import string_parameter, tool_parameters
 
 NAME = "PlanIsWrong"
 _NOTED = "Noted. What waits for your task is held until the plan has been looked at. Now give the best result you can."
@@ -26,8 +26,8 @@ class PlanIsWrong:
         " that your task rests on something that is not so. The plan can then be changed before they start. Do not use"
         " it for difficulties of your own task."
     )
-    parameters: ClassVar[Mapping[str, Any]] = takes(
-        "reason", reason=text("What is wrong with the plan, and what you found, in full.")
+    parameters: ClassVar[Mapping[str, Any]] = tool_parameters(
+        "reason", reason=string_parameter("What is wrong with the plan, and what you found, in full.")
     )
 
     def effects(self, _arguments: Mapping[str, Any]) -> Effects:

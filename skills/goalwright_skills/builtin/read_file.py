@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import msgspec
 
 from goalwright_skills import image_file
-from goalwright_skills.builtin.file_answer import ReadingTool, in_thread, number
-from goalwright_skills.builtin.parameters import takes, text, whole
+from goalwright_skills.builtin.reading_tool import ReadingTool, in_thread, number
 from goalwright_skills.text.untrusted import why_not_text
 from goalwright_skills.tools.envelope import TEXT_LIMIT
-from goalwright_skills.tools.fault import ToolFault
+from goalwright_skills.tools.parameter import integer_parameter, string_parameter, tool_parameters
+from goalwright_skills.tools.tool import ToolFault
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,11 +33,11 @@ class ReadFile(ReadingTool):
         "Read a text file of the workspace or of a skill's folder; a relative path begins at the workspace. "
         f"At most {TEXT_LIMIT} characters are returned; where there is more, the answer says how to read on."
     )
-    parameters: ClassVar[Mapping[str, Any]] = takes(
+    parameters: ClassVar[Mapping[str, Any]] = tool_parameters(
         "path",
-        path=text("The file, absolute or relative to the workspace."),
-        offset=whole("The character to begin at; 0 is the first.", 0),
-        limit=whole(f"How many characters, {TEXT_LIMIT} at most.", 1),
+        path=string_parameter("The file, absolute or relative to the workspace."),
+        offset=integer_parameter("The character to begin at; 0 is the first.", 0),
+        limit=integer_parameter(f"How many characters, {TEXT_LIMIT} at most.", 1),
     )
 
     async def call(self, arguments: Mapping[str, Any]) -> Envelope:

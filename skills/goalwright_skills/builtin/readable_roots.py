@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goalwright_skills.hidden_paths import hidden_files, is_hidden, is_hidden_name, shown_anyway, skill_parts, unlinked
-from goalwright_skills.tools.fault import ToolFault
+from goalwright_skills.tools.tool import ToolFault
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from goalwright_skills.builtin.parameters import takes, text
 from goalwright_skills.errors import BrokenSkill, SkillError, UnknownSkill, UnreadableSkill
 from goalwright_skills.tools.effects import READ_ONLY, Effects
 from goalwright_skills.tools.envelope import Context, Envelope, failure, time_since
+from goalwright_skills.tools.parameter import string_parameter, tool_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -33,10 +33,10 @@ class SkillTool:
     """
 
     name = "Skill"
-    parameters: ClassVar[Mapping[str, Any]] = takes(
+    parameters: ClassVar[Mapping[str, Any]] = tool_parameters(
         "name",
-        name=text("The skill's name, as listed."),
-        args=text("Its arguments, which take the place of $ARGUMENTS."),
+        name=string_parameter("The skill's name, as listed."),
+        args=string_parameter("Its arguments, which take the place of $ARGUMENTS."),
     )
 
     def __init__(

@@ -5,19 +5,34 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from goalwright_skills.builtin.code.shell_rules import ShellRules
-from goalwright_skills.builtin.web.web_access import WebAccess
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
     from pathlib import Path
 
     from goalwright_skills.builtin.readable_roots import ReadableRoots
+    from goalwright_skills.builtin.web.search_provider import SearchProvider
     from goalwright_skills.builtin.writing.write_place import WritePlace
     from goalwright_skills.discovery.registry import Registry
     from goalwright_skills.mcp.prompt import McpPrompt
     from goalwright_skills.programs.executable import ToolHost
     from goalwright_skills.skill import Skill
+
+
+@dataclass(frozen=True, slots=True)
+class ShellRules:
+    """How many seconds a command may take at most, and the hosts that it may reach."""
+
+    most_seconds: int = 600
+    hosts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WebAccess:
+    """The hosts that may be read, through a `proxy` only if that is set, and where the web is searched."""
+
+    hosts: tuple[str, ...] = ()
+    proxy: bool = False
+    search: SearchProvider | None = None
 
 
 @dataclass(frozen=True, slots=True)

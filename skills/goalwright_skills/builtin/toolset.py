@@ -6,6 +6,7 @@ add. The modules are imported when a task has tools.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from goalwright_skills.builtin.tool_context import ToolContext
     from goalwright_skills.tools.tool import Tool
+
 
 KEY = "tools"
 WRITE = "--write"
@@ -61,13 +63,13 @@ TOOLS = (
     BuiltinTool("ListFiles", "search.list_files:ListFiles", alias="glob"),
     BuiltinTool("Grep", "search.grep:Grep"),
     BuiltinTool("WriteFile", "writing.write_file:WriteFile", alias="write"),
-    BuiltinTool("EditFile", "writing.edit_file:EditFile", alias="edit"),
-    BuiltinTool("DeleteFile", "writing.delete_file:DeleteFile", switch=WRITE),
-    BuiltinTool("MoveFile", "writing.move_file:MoveFile", switch=WRITE),
+    BuiltinTool("EditFile", "writing.write_file:EditFile", alias="edit"),
+    BuiltinTool("DeleteFile", "writing.remove_file:DeleteFile", switch=WRITE),
+    BuiltinTool("MoveFile", "writing.remove_file:MoveFile", switch=WRITE),
     BuiltinTool("run_script", "code.run_script:RunScript", alias="bash", in_plans=False),
-    BuiltinTool("python_run", "code.python_run:PythonRun", switch="--tools python", short="python"),
+    BuiltinTool("python_run", "code.run_code:PythonRun", switch="--tools python", short="python"),
     BuiltinTool(
-        "shell_run", "code.shell_run:ShellRun", "--tools shell", "shell", alias="bash", gives="running commands"
+        "shell_run", "code.run_code:ShellRun", "--tools shell", "shell", alias="bash", gives="running commands"
     ),
     BuiltinTool("WebFetch", "web.web_fetch:WebFetch", "--allow-web HOST", "web", gives="web access"),
     BuiltinTool("WebSearch", "web.web_search:WebSearch", "[search] in your own config.toml", "search"),
@@ -129,3 +131,33 @@ def recorded(settings: Mapping[str, Any]) -> tuple[str, ...]:
 def missing(offered: Sequence[str], allowed: Sequence[str]) -> tuple[str, ...]:
     """The optional tools that a run is offered and the user does not allow now; those that write ask for themselves."""
     return tuple(name for name in offered if name in SWITCHES and name not in (*allowed, *WRITING))
+
+
+ALLOWED_TOOLS_KEY = "allowed-tools"
+_ALWAYS = frozenset(tool.name for tool in TOOLS if tool.always)
+_DETAIL = re.compile(r"\([^)]*\)")
+
+
+def narrowed(offered: Sequence[str], extra: Mapping[str, Any]) -> tuple[str, ...]:
+    """The tools that a task of a skill has, of those that its run is offered."""
+    names = _listed(extra)
+    if names is None:
+        return tuple(offered)
+    allowed = _ALWAYS.union(*(called(name) for name in names))
+    return tuple(name for name in offered if name in allowed)
+
+
+def unknown(extra: Mapping[str, Any], others: Sequence[str] = ()) -> list[str]:
+    """The names that stand for no tool: neither a built-in one nor one of `others`."""
+    own = {name.lower() for name in others}
+    return [name for name in _listed(extra) or () if not called(name) and name.lower() not in own]
+
+
+def _listed(extra: Mapping[str, Any]) -> list[str] | None:
+    """The names in a text or list such as `Read, Bash(git:*)`; None if there are none to go by."""
+    value = extra.get(ALLOWED_TOOLS_KEY)
+    texts = value if isinstance(value, list) else [value]
+    if value is None or not all(isinstance(text, str) for text in texts):
+        return None
+    names = [name for text in texts for name in re.split(r"[\s,]+", _DETAIL.sub("", str(text))) if name]
+    return list(dict.fromkeys(names)) or None

@@ -11,8 +11,8 @@ from goalwright_skills import untrusted_files
 from goalwright_skills.check.parts import Parts, misspelt, split
 from goalwright_skills.programs import manifest_file as manifests
 from goalwright_skills.programs.manifest import FILE, domain
-from goalwright_skills.programs.tool_names import NAME, NAME_LIMIT
 from goalwright_skills.skill import fits
+from goalwright_skills.tools.tool import NAME, NAME_LIMIT
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,7 +15,7 @@ from goalwright_skills.check.running import ran
 from goalwright_skills.programs import manifest_file as manifests
 from goalwright_skills.programs.executable import ExecutableTool, ToolHost
 from goalwright_skills.programs.manifest import FILE
-from goalwright_skills.programs.tool_names import NAME
+from goalwright_skills.tools.tool import NAME
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence

@@ -13,8 +13,7 @@ from goalwright_skills.programs.executable import ExecutableTool
 from goalwright_skills.programs.protocol import ProgramAnswer
 
 if TYPE_CHECKING:
-    from goalwright_skills.tools.call_log import CallLog
-    from goalwright_skills.tools.envelope import Envelope
+    from goalwright_skills.tools.envelope import CallLog, Envelope
     from goalwright_skills.tools.parameter import Parameter
 
 WRONG: dict[str, Any] = {"string": 7, "integer": "x", "number": "x", "boolean": "x", "array": 7, "object": 7}

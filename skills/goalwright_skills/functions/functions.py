@@ -19,13 +19,11 @@ from goalwright_skills.functions.entry_points import entry_points
 from goalwright_skills.functions.installed import GROUP, explain, switched_off, wrong_name
 from goalwright_skills.functions.signature import WORKSPACE, offered
 from goalwright_skills.text.untrusted import join_surrogates
-from goalwright_skills.tools import arguments as checking
-from goalwright_skills.tools.call_log import CallLog, no_log, tail
+from goalwright_skills.tools.artifacts import Output
 from goalwright_skills.tools.disk_use import DiskLimits
-from goalwright_skills.tools.envelope import Context, Envelope, failure, time_since
-from goalwright_skills.tools.fault import ToolFault
-from goalwright_skills.tools.overflow import Output
-from goalwright_skills.tools.parameter import Parameter, schema
+from goalwright_skills.tools.envelope import CallLog, Context, Envelope, failure, no_log, tail, time_since
+from goalwright_skills.tools.parameter import Parameter, check_arguments, schema
+from goalwright_skills.tools.tool import ToolFault
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -58,7 +56,7 @@ class FunctionTool:
         start = time.monotonic()
         context = Context(str(self.workspace), join_surrogates(dict(arguments)))
         # The function itself refuses numbers that JSON lacks: as null they would be taken for no value.
-        filled, faults = checking.check(self.inputs, join_surrogates(dict(arguments), keep_numbers=True))
+        filled, faults = check_arguments(self.inputs, join_surrogates(dict(arguments), keep_numbers=True))
         if faults:
             return failure("INVALID_PARAM", "; ".join(faults), context)
         try:

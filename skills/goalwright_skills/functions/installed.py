@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from goalwright_skills.functions.entry_points import entry_points
 from goalwright_skills.functions.signature import offered
-from goalwright_skills.programs.tool_names import NAME, RESERVED
 from goalwright_skills.skill import Skill
 from goalwright_skills.switches import is_off
+from goalwright_skills.tools.tool import NAME, RESERVED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

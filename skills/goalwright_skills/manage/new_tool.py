@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from goalwright_skills import safe_files
 from goalwright_skills.errors import InputError
 from goalwright_skills.programs.manifest import domain
-from goalwright_skills.programs.tool_names import NAME_LIMIT
+from goalwright_skills.tools.tool import NAME_LIMIT
 
 if TYPE_CHECKING:
     from goalwright_skills.programs.manifest import Runtime

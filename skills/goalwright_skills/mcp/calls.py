@@ -10,7 +10,7 @@ from goalwright_skills.mcp.connections.answers import CallAnswer
 from goalwright_skills.mcp.entry import McpFault
 from goalwright_skills.mcp.resources import LIST_RESOURCES, READ_RESOURCE
 from goalwright_skills.text.formatting import nearest_names
-from goalwright_skills.tools.person import current_person
+from goalwright_skills.tools.current_call import current_person
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping

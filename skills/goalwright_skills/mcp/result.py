@@ -11,17 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from goalwright_skills.text.untrusted import join_surrogates, printable
+from goalwright_skills.tools.artifacts import keep, with_artifacts
 from goalwright_skills.tools.envelope import TEXT_LIMIT, Envelope, Fault
-from goalwright_skills.tools.left_files import with_artifacts
-from goalwright_skills.tools.overflow import keep
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from goalwright_skills.mcp.connections.answers import CallAnswer
+    from goalwright_skills.tools.artifacts import Kept
     from goalwright_skills.tools.disk_use import DiskLimits
     from goalwright_skills.tools.envelope import Context
-    from goalwright_skills.tools.overflow import Kept
 
 _MOST_FILES = 50
 _SUFFIX = 10

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 from goalwright_skills.errors import GoalwrightError
 from goalwright_skills.mcp.coverage import coverage
 from goalwright_skills.mcp.entry import McpFault
-from goalwright_skills.programs import git_index
-from goalwright_skills.programs.content_hashes import ContentHashes
-from goalwright_skills.programs.trust import FILES_LIMIT, all_files, fingerprint
+from goalwright_skills.programs.fingerprint import FILES_LIMIT, ContentHashes, all_files, fingerprint
+from goalwright_skills.programs.git_files import UnknownIndex, tracked_files
 from goalwright_skills.untrusted_files import is_regular
 
 if TYPE_CHECKING:
@@ -61,10 +60,10 @@ def _loaded(launch: ServerLaunch, workspace: Path, *, everything: bool) -> Itera
 def _tracked(root: Path, parts: Collection[str] | None) -> list[tuple[Path, bool]]:
     """The tracked files of a workspace, or all without git; of these only the `parts`, if given."""
     try:
-        files = [(path, folder) for path, folder in git_index.tracked(root) if path != root / ".mcp.json"]
+        files = [(path, folder) for path, folder in tracked_files(root) if path != root / ".mcp.json"]
         if parts is not None:
             files = [(path, folder) for path, folder in files if _is_part(path.relative_to(root), parts)]
-    except git_index.UnknownIndex:
+    except UnknownIndex:
         files = [(path, False) for path in _every(root, parts)]
     if len(files) > FILES_LIMIT:
         raise GoalwrightError(

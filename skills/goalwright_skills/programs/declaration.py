@@ -16,9 +16,9 @@ from goalwright_skills.programs.manifest import (
     Runtime,
     domain,
 )
-from goalwright_skills.programs.tool_names import NAME, NAME_LIMIT, RESERVED
 from goalwright_skills.skill import Problem
 from goalwright_skills.tools.parameter import Parameter, declared, fits
+from goalwright_skills.tools.tool import NAME, NAME_LIMIT, RESERVED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

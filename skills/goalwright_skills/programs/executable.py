@@ -21,12 +21,20 @@ from goalwright_skills.programs.environment import environment
 from goalwright_skills.programs.protocol import Garbled, ProgramAnswer
 from goalwright_skills.text.formatting import clip
 from goalwright_skills.text.untrusted import join_surrogates
-from goalwright_skills.tools import arguments as checking
-from goalwright_skills.tools.call_log import CallLog, no_log, tail
+from goalwright_skills.tools.artifacts import Output, hashed_since, remove_new, stamps, with_artifacts
 from goalwright_skills.tools.disk_use import DiskLimits
-from goalwright_skills.tools.envelope import TEXT_LIMIT, Code, Context, Envelope, failure, time_since
-from goalwright_skills.tools.left_files import hashed_since, remove_new, stamps, with_artifacts
-from goalwright_skills.tools.overflow import Output
+from goalwright_skills.tools.envelope import (
+    TEXT_LIMIT,
+    CallLog,
+    Code,
+    Context,
+    Envelope,
+    failure,
+    no_log,
+    tail,
+    time_since,
+)
+from goalwright_skills.tools.parameter import check_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -98,7 +106,7 @@ class ExecutableTool:
         """Run it once; every failure is an envelope, never an exception."""
         arguments = join_surrogates(dict(arguments))
         call = _Call(self, arguments)
-        filled, faults = checking.check(self.manifest.parameters, arguments)
+        filled, faults = check_arguments(self.manifest.parameters, arguments)
         if faults:
             return call.failed("INVALID_PARAM", "; ".join(faults))
         return await self._run(call, filled)

@@ -10,7 +10,7 @@ import tempfile
 from dataclasses import dataclass, replace
 from typing import IO, TYPE_CHECKING, Literal
 
-from goalwright_skills.tools.call_log import LOG_LIMIT
+from goalwright_skills.tools.envelope import LOG_LIMIT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping

@@ -14,70 +14,16 @@ from typing import TYPE_CHECKING, Any
 from goalwright_skills import untrusted_files
 from goalwright_skills.errors import GoalwrightError, InputError
 from goalwright_skills.format.documents import TOML_LIMIT, parse_toml
-from goalwright_skills.programs.content_hashes import ContentHashes
-from goalwright_skills.programs.git_data import is_git_data
-from goalwright_skills.untrusted_files import is_kernel_path, is_regular
+from goalwright_skills.programs.fingerprint import fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from goalwright_skills.skill import Source
 
-FILES_LIMIT = 20_000
 SETTINGS = "goalwright.toml"
 SEED = ".agents/seed"
 OWN: tuple[Source, ...] = ("bundled", "global")  # shipped with goalwright, or installed by the user for every workspace
-
-
-def fingerprint(folder: Path, skip: Callable[[Path], bool] | None = None) -> str:
-    """A hash of everything in a tool's folder: names, contents, link targets, executable bits; `skip` leaves out."""
-    digest = hashlib.sha256()
-    hashes = ContentHashes(folder)
-    try:
-        files = all_files(folder, skip)
-    except RecursionError as error:
-        raise GoalwrightError(f"{folder} nests folders too deeply", hint="flatten it") from error
-    for path in files:
-        kind = "program" if os.access(path, os.X_OK) else "file"
-        link = str(path.readlink()) if path.is_symlink() else ""
-        content = hashes.digest(path) if is_regular(path) else b""
-        name = path.relative_to(folder).as_posix()
-        digest.update(json.dumps([kind, name, link]).encode() + b"\0" + content + b"\0")
-    return digest.hexdigest()
-
-
-def all_files(folder: Path, skip: Callable[[Path], bool] | None = None) -> list[Path]:
-    """Every file and every link; linked folders are followed, each real folder once.
-
-    Of a `.git` folder, git's own data is left out: it changes with every commit and nothing of it can run.
-    """
-    found: list[Path] = []
-    entered: set[str] = set()
-    for root, folders, names in os.walk(folder, followlinks=True):
-        here = Path(root)
-        real = os.path.realpath(root)
-        if real in entered or is_kernel_path(real):
-            folders.clear()
-            continue
-        entered.add(real)
-        folders.sort()
-        if skip is not None:
-            folders[:] = [name for name in folders if not skip(here / name)]
-            names = [name for name in names if not skip(here / name)]
-        found += [here / name for name in (*folders, *names) if (here / name).is_symlink()]
-        files = [here / name for name in names if (here / name).is_file() and not (here / name).is_symlink()]
-        found += [path for path in files if not _is_git_data(path, folder)] if ".git" in here.parts else files
-        if len(found) > FILES_LIMIT:
-            hint = "move data and dependencies out of the tool's folder"
-            raise GoalwrightError(f"{folder} has more than {FILES_LIMIT:,} files", hint=hint)
-    return sorted(found)
-
-
-def _is_git_data(path: Path, folder: Path) -> bool:
-    parts = path.relative_to(folder).parts
-    if ".git" not in parts:
-        return False
-    return is_git_data("/".join(parts[parts.index(".git") + 1 :]), path)
 
 
 class TrustRefused(InputError):

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
+
+from goalwright_skills.tools.envelope import Context, Envelope, failure
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from goalwright_skills.tools.envelope import Envelope
+    from goalwright_skills.tools.envelope import Code, Envelope
 
 
 class DescribedTool(Protocol):
@@ -34,3 +38,32 @@ class Tool(DescribedTool, Protocol):
 
     async def call(self, arguments: Mapping[str, Any]) -> Envelope:
         """Call it; every failure is an envelope, never an exception."""
+
+
+class ToolFault(Exception):
+    """Raised by a function to report a failure: a code, and a message that ends with the next step."""
+
+    def __init__(self, code: Code, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+NAME = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)+")
+# Names of built-in tools, which nothing else may take: what a user switches on by them must be those.
+RESERVED = frozenset({"python_run", "shell_run", "run_script"})
+NAME_LIMIT = 64  # the limit of providers on a function's name
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedTool:
+    """The name, description and parameters of a function that a run was offered when it began."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+
+    async def call(self, arguments: Mapping[str, Any]) -> Envelope:
+        """Say that it cannot be called here; in a replay, its results come from the record."""
+        what = f"{self.name} was a function where this run began, and is not here — go on without it"
+        return failure("NOT_FOUND", what, Context("", dict(arguments)))

@@ -8,9 +8,9 @@ import pytest
 
 from goalwright_executor.results.artifacts import Artifacts, make_home
 from goalwright_skills.safe_files import UnsafePath
+from goalwright_skills.tools.artifacts import Output
 from goalwright_skills.tools.disk_use import DiskLimits
 from goalwright_skills.tools.envelope import TEXT_LIMIT, Context
-from goalwright_skills.tools.overflow import Output
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -20,12 +20,12 @@ from goalwright_skills.functions.entry_points import EntryPoint
 from goalwright_skills.functions.functions import discover, tool
 from goalwright_skills.functions.installed import rows, switched_off
 from goalwright_skills.preferences import OFF, WITHOUT, Preferences
-from goalwright_skills.tools.fault import ToolFault
+from goalwright_skills.tools.tool import ToolFault
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
 
-    from goalwright_skills.tools.call_log import CallLog
+    from goalwright_skills.tools.envelope import CallLog
 
 
 def greet_say(workspace: Path, name: str, times: int = 1, tone: Literal["warm", "cool"] = "warm") -> str:

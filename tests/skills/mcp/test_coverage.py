@@ -12,7 +12,7 @@ import pytest
 
 from goalwright_skills.mcp import config
 from goalwright_skills.mcp.trust import entry_key
-from goalwright_skills.programs import git_index
+from goalwright_skills.programs.git_files import UnknownIndex, parse_index, tracked_files
 from tests.mcp_workspace import PLAIN, configure, open_servers, track
 from tests.skills.workbench import WALLS, walls
 
@@ -206,12 +206,12 @@ def test_the_index_of_git_is_read_as_git_reads_it(workspace: Path, version: str)
     track(workspace)
     subprocess.run(["git", "update-index", "--index-version", version], cwd=workspace, check=True)
 
-    tracked = {str(path.relative_to(workspace)) for path, _ in git_index.tracked(workspace)}
+    tracked = {str(path.relative_to(workspace)) for path, _ in tracked_files(workspace)}
 
     assert len(tracked) == 59
     assert {"main.py", "linked", "a long name with spaces/file-49.txt"} <= tracked
-    with pytest.raises(git_index.UnknownIndex):
-        git_index.parse(b"DIRC" + b"\0" * 20)
+    with pytest.raises(UnknownIndex):
+        parse_index(b"DIRC" + b"\0" * 20)
 
 
 @pytest.mark.parametrize("start", [{"args": ["server/main.py"]}, {"args": ["main.py"], "cwd": "server"}])

@@ -12,8 +12,8 @@ import pytest
 
 from goalwright_skills import safe_files
 from goalwright_skills.programs.executable import ExecutableTool
+from goalwright_skills.tools.artifacts import hashed_since, stamps
 from goalwright_skills.tools.disk_use import DiskLimits
-from goalwright_skills.tools.left_files import hashed_since, stamps
 from tests.skills.workbench import Workbench
 
 if TYPE_CHECKING:

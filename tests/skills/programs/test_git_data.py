@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from goalwright_skills.programs import manifest_file
-from goalwright_skills.programs.trust import Trust, fingerprint
+from goalwright_skills.programs.fingerprint import fingerprint
+from goalwright_skills.programs.trust import Trust
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from goalwright_skills.errors import GoalwrightError
-from goalwright_skills.programs.trust import Trust, all_files, fingerprint
+from goalwright_skills.programs.fingerprint import all_files, fingerprint
+from goalwright_skills.programs.trust import Trust
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -177,7 +178,7 @@ def test_a_link_to_nothing_counts_by_its_target(folder: Path) -> None:
 
 
 def test_too_many_files_are_an_error_with_a_remedy(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("goalwright_skills.programs.trust.FILES_LIMIT", 1)
+    monkeypatch.setattr("goalwright_skills.programs.fingerprint.FILES_LIMIT", 1)
     with pytest.raises(GoalwrightError, match="more than 1 files") as caught:
         fingerprint(folder)
     assert "out of the tool's folder" in caught.value.hint

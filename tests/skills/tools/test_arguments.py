@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from goalwright_skills.tools.arguments import check
-from goalwright_skills.tools.parameter import Parameter
+from goalwright_skills.tools.parameter import Parameter, check_arguments
 
 PARAMETERS = (
     Parameter("path", "string", "Path of the workbook", required=True),
@@ -18,15 +17,15 @@ PARAMETERS = (
 
 
 def test_defaults_are_filled_in_and_other_parameters_stay_absent() -> None:
-    assert check(PARAMETERS, {"path": "a"}) == ({"path": "a", "rows": 10}, [])
+    assert check_arguments(PARAMETERS, {"path": "a"}) == ({"path": "a", "rows": 10}, [])
 
 
 def test_null_counts_as_absent() -> None:
-    assert check(PARAMETERS, {"path": "a", "rows": None, "mode": None}) == ({"path": "a", "rows": 10}, [])
+    assert check_arguments(PARAMETERS, {"path": "a", "rows": None, "mode": None}) == ({"path": "a", "rows": 10}, [])
 
 
 def test_a_whole_float_is_an_integer() -> None:
-    filled, faults = check(PARAMETERS, {"path": "a", "rows": 3.0})
+    filled, faults = check_arguments(PARAMETERS, {"path": "a", "rows": 3.0})
     assert faults == []
     assert isinstance(filled["rows"], int)
 
@@ -47,14 +46,14 @@ def test_a_whole_float_is_an_integer() -> None:
     ],
 )
 def test_a_fault_says_which_and_what_to_do(arguments: dict[str, Any], says: str) -> None:
-    faults = check(PARAMETERS, arguments)[1]
+    faults = check_arguments(PARAMETERS, arguments)[1]
     assert len(faults) == 1
     assert says in faults[0]
 
 
 def test_all_faults_are_reported_at_once() -> None:
-    assert len(check(PARAMETERS, {"rows": "x", "mode": 1, "what": 2})[1]) == 4
+    assert len(check_arguments(PARAMETERS, {"rows": "x", "mode": 1, "what": 2})[1]) == 4
 
 
 def test_a_tool_without_parameters_takes_none() -> None:
-    assert "takes none" in check((), {"x": 1})[1][0]
+    assert "takes none" in check_arguments((), {"x": 1})[1][0]

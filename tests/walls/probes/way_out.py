@@ -9,8 +9,8 @@ import sys
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from goalwright_skills.builtin.code.shell_rules import ShellRules
-from goalwright_skills.builtin.code.shell_run import ShellRun
+from goalwright_skills.builtin.code.run_code import ShellRun
+from goalwright_skills.builtin.tool_context import ShellRules
 from tests.walls.registry import probe
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from goalwright.runs.stored.restoring import kept_image
 from goalwright.traces import run_changes
 from goalwright_executor.results.artifacts import Artifacts
 from goalwright_skills import safe_files, untrusted_files
-from goalwright_skills.tools.left_files import stamps
+from goalwright_skills.tools.artifacts import stamps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,7 +12,8 @@ from goalwright.workspace import skill_list
 from goalwright_skills import check as checks
 from goalwright_skills.errors import InputError, UnknownSkill
 from goalwright_skills.manage import edit, install
-from goalwright_skills.programs.trust import OWN, fingerprint
+from goalwright_skills.programs.fingerprint import fingerprint
+from goalwright_skills.programs.trust import OWN
 from goalwright_skills.text.formatting import nearest_names
 
 if TYPE_CHECKING:

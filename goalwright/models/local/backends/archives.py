@@ -24,7 +24,7 @@ from goalwright.models.local.downloads.download import CHUNK, fetch
 from goalwright.models.local.downloads.wheel_parts import DownloadWatch
 from goalwright.models.local.errors import SourceUnreachable, WrongHash
 from goalwright_skills.programs import toolchain
-from goalwright_skills.programs.builds.npm_lock import PUBLIC
+from goalwright_skills.programs.builds.npm_files import PUBLIC
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

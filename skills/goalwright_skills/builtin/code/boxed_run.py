@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import codecs
 import os
 import re
 import time
@@ -11,27 +12,24 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from goalwright_skills import hidden_paths, safe_files
-from goalwright_skills.builtin.code.live_output import LiveOutput
-from goalwright_skills.builtin.web.addresses import resolve
 from goalwright_skills.builtin.web.box_proxy import BoxProxy
-from goalwright_skills.builtin.web.hosts import AllowedHost
+from goalwright_skills.builtin.web.hosts import AllowedHost, resolve
 from goalwright_skills.confinement import Box, Command
 from goalwright_skills.errors import GoalwrightError
 from goalwright_skills.programs import process
 from goalwright_skills.programs.environment import environment
 from goalwright_skills.programs.executable import not_started, out_of_memory, scratch_folder, size_text, status_text
-from goalwright_skills.tools.call_log import CallLog
-from goalwright_skills.tools.envelope import TEXT_LIMIT, Context, Envelope, failure, time_since
-from goalwright_skills.tools.left_files import hashed_since, remove_new, stamps, with_artifacts
-from goalwright_skills.tools.overflow import Output
+from goalwright_skills.tools.artifacts import Output, hashed_since, remove_new, stamps, with_artifacts
+from goalwright_skills.tools.envelope import TEXT_LIMIT, CallLog, Context, Envelope, failure, time_since
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from goalwright_skills.builtin.web.addresses import Resolve
+    from goalwright_skills.builtin.web.hosts import Resolve
     from goalwright_skills.programs.executable import ToolHost
     from goalwright_skills.tools.envelope import Code
+
 
 SECONDS = 60.0
 NEEDS_BUBBLEWRAP = "commands have no network here: hosts can be allowed only where bubblewrap works"
@@ -168,3 +166,32 @@ def _quoted(text: str) -> str:
     limit = min(_SHOWN, TEXT_LIMIT)
     shown = text if len(text) <= limit else f"[…]\n{text[-limit:]}"
     return f"\n{shown}"
+
+
+PAUSE = 0.1
+LONGEST = 4_000
+
+
+class LiveOutput:
+    """Gathers bytes and shows them as text; of much at once, the end."""
+
+    def __init__(self, show: Callable[[str], None]) -> None:
+        self._show = show
+        self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
+        self._text = ""
+        self._planned: asyncio.TimerHandle | None = None
+
+    def hear(self, data: bytes) -> None:
+        """Take what came."""
+        self._text = (self._text + self._decode(data))[-LONGEST:]
+        if self._planned is None:
+            self._planned = asyncio.get_running_loop().call_later(PAUSE, self.flush)
+
+    def flush(self) -> None:
+        """Show what came since the last time."""
+        if self._planned is not None:
+            self._planned.cancel()
+            self._planned = None
+        if self._text:
+            text, self._text = self._text, ""
+            self._show(text)

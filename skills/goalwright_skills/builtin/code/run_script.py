@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from goalwright_skills import hidden_paths, safe_files
 from goalwright_skills.builtin.code.boxed_run import SECONDS, BoxedRun
-from goalwright_skills.builtin.parameters import takes, text
 from goalwright_skills.confinement import Command
 from goalwright_skills.confinement.system_paths import interpreter
 from goalwright_skills.errors import GoalwrightError
 from goalwright_skills.programs.toolchain import installed, which
 from goalwright_skills.text.untrusted import join_surrogates
 from goalwright_skills.tools.effects import Effects
-from goalwright_skills.tools.fault import ToolFault
+from goalwright_skills.tools.parameter import string_parameter, tool_parameters
+from goalwright_skills.tools.tool import ToolFault
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -55,9 +55,9 @@ class RunScript:
         "Run a script from the `scripts` folder of the skill that you follow or have loaded: .py, .sh or .js. It runs "
         f"confined, in the run's artifacts, without a network, for {SECONDS:g} s at most. The result is what it prints."
     )
-    parameters: ClassVar[Mapping[str, Any]] = takes(
+    parameters: ClassVar[Mapping[str, Any]] = tool_parameters(
         "path",
-        path=text("The script, such as scripts/check.py, or its absolute path."),
+        path=string_parameter("The script, such as scripts/check.py, or its absolute path."),
         args={"type": "array", "items": {"type": "string"}, "description": "Its arguments."},
     )
 

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from goalwright_skills.tools.fault import ToolFault
+from goalwright_skills.tools.tool import ToolFault
 
 ROWS_LIMIT = 1_000
 COLUMNS_LIMIT = 100

@@ -8,9 +8,9 @@ from importlib.util import find_spec
 from pathlib import Path  # noqa: TC003  the signatures become schemas, so their types are needed at run time
 from typing import Any
 
-from goalwright_skills.builtin.excel import cells, formulas, workbook
+from goalwright_skills.builtin.excel import cells, workbook
 from goalwright_skills.tools.effects import changes_file
-from goalwright_skills.tools.fault import ToolFault
+from goalwright_skills.tools.tool import ToolFault
 
 if find_spec("openpyxl") is None:
     raise ImportError("it needs openpyxl: run `pip install 'goalwright[excel]'`")
@@ -32,11 +32,11 @@ def excel_read(workspace: Path, path: str, sheet: str = "", range: str = "") -> 
     with workbook.opened(workbook.inside(workspace, path), path) as book:
         table = workbook.sheet(book, sheet or named)
         if area is None:
-            rows, warning = _whole(table), formulas.missing(table, formulas.WHOLE)
+            rows, warning = _whole(table), workbook.missing_values(table, workbook.WHOLE)
         else:
             part = table.iter_rows(**area.bounds, values_only=True)
             rows = [[_plain(value) for value in row] for row in part]
-            warning = formulas.missing(table, area) if any(None in row for row in rows) else ""
+            warning = workbook.missing_values(table, area) if any(None in row for row in rows) else ""
         # before the rows, which may be cut off
         return {"sheet": table.title, **({"warning": warning} if warning else {}), "rows": rows}
 
@@ -80,7 +80,7 @@ def excel_write(
                 cell.data_type = "s"  # openpyxl would make a formula of "=1+2" and an error of "#N/A"
     workbook.save(book, target, path, workspace)
     count = "1 row" if len(rows) == 1 else f"{len(rows)} rows"
-    lost = formulas.lost(book)
+    lost = workbook.lost_values(book)
     return f"wrote {count} to {path}, sheet {table.title}, from {start}" + (f"; {lost}" if lost else "")
 
 

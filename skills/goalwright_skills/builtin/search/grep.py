@@ -10,13 +10,12 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from goalwright_skills.builtin.file_answer import ReadingTool, fitting, in_thread, number
-from goalwright_skills.builtin.parameters import takes, text, whole
+from goalwright_skills.builtin.reading_tool import ReadingTool, fitting, in_thread, number
 from goalwright_skills.builtin.search import worker
-from goalwright_skills.builtin.search.glob_argument import GLOB, glob_of
-from goalwright_skills.builtin.search.walk import Walk
+from goalwright_skills.builtin.search.walk import GLOB, Walk, glob_of
 from goalwright_skills.confinement.system_paths import ISOLATED
-from goalwright_skills.tools.fault import ToolFault
+from goalwright_skills.tools.parameter import integer_parameter, string_parameter, tool_parameters
+from goalwright_skills.tools.tool import ToolFault
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -42,12 +41,12 @@ class Grep(ReadingTool):
         "Search the text files of the workspace, or of a skill's folder, for a regular expression (Python's `re`), "
         "line by line. The result has a line `path:number: text` for each match. Read around it with ReadFile."
     )
-    parameters: ClassVar[Mapping[str, Any]] = takes(
+    parameters: ClassVar[Mapping[str, Any]] = tool_parameters(
         "pattern",
-        pattern=text("The regular expression; `(?i)` at its start ignores case."),
-        path=text("The folder or file, absolute or relative to the workspace; by default all of it."),
+        pattern=string_parameter("The regular expression; `(?i)` at its start ignores case."),
+        path=string_parameter("The folder or file, absolute or relative to the workspace; by default all of it."),
         glob=GLOB,
-        limit=whole(f"How many matches to list: {HITS} by default, {MOST_HITS} at most.", 1),
+        limit=integer_parameter(f"How many matches to list: {HITS} by default, {MOST_HITS} at most.", 1),
     )
 
     async def call(self, arguments: Mapping[str, Any]) -> Envelope:

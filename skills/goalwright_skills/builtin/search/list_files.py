@@ -6,11 +6,10 @@ import os
 import stat
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from goalwright_skills.builtin.file_answer import ReadingTool, fitting, in_thread
-from goalwright_skills.builtin.parameters import takes, text
-from goalwright_skills.builtin.search.glob_argument import GLOB, glob_of
-from goalwright_skills.builtin.search.walk import Walk
-from goalwright_skills.tools.fault import ToolFault
+from goalwright_skills.builtin.reading_tool import ReadingTool, fitting, in_thread
+from goalwright_skills.builtin.search.walk import GLOB, Walk, glob_of
+from goalwright_skills.tools.parameter import string_parameter, tool_parameters
+from goalwright_skills.tools.tool import ToolFault
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,9 +27,9 @@ class ListFiles(ReadingTool):
         "List a folder of the workspace or of a skill: folders end with `/`, files are given with their size. "
         "With `glob`, list the files below it that match, in any folder."
     )
-    parameters: ClassVar[Mapping[str, Any]] = takes(
+    parameters: ClassVar[Mapping[str, Any]] = tool_parameters(
         "path",
-        path=text("The folder, absolute or relative to the workspace; `.` is the workspace."),
+        path=string_parameter("The folder, absolute or relative to the workspace; `.` is the workspace."),
         glob=GLOB,
     )
 

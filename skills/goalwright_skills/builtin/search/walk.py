@@ -5,15 +5,18 @@ from __future__ import annotations
 import os
 import stat
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from goalwright_skills.tools.fault import ToolFault
+from goalwright_skills.builtin.search.glob import BadGlob, Glob
+from goalwright_skills.tools.parameter import string_parameter
+from goalwright_skills.tools.tool import ToolFault
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from goalwright_skills.builtin.readable_roots import ReadableRoots
+
 
 MOST_ENTRIES = 200_000
 DEEPEST = 100  # folders within each other
@@ -67,3 +70,18 @@ class Walk:
         self.entries -= len(found)
         self.cut = self.cut or self.entries < 0
         return sorted(found)
+
+
+GLOB = string_parameter("Only files that match, such as `*.py` (in any folder) or `src/**/*.ts`.")
+
+
+def glob_of(arguments: Mapping[str, Any]) -> Glob | None:
+    """The glob among the arguments, if there is one; raises ToolFault if it cannot match anything."""
+    given = arguments.get("glob")
+    if given is None or given == "":
+        return None
+    try:
+        return Glob.of(given if isinstance(given, str) else "")
+    except BadGlob as error:
+        what = f"glob {error}, not {given!r:.80}; give one such as `*.py`, or omit it"
+        raise ToolFault("INVALID_PARAM", what) from error

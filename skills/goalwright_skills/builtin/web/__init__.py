@@ -1,8 +1,10 @@
-"""The web: `WebFetch` for the hosts that the user allows, `WebSearch` by the provider that they have set.
+"""The web: `WebFetch` for the hosts that the user allows, `WebSearch` with the provider that the user configured.
 
-web_fetch.py, web_search.py   the tools; web_access.py is what of the web the user allows
-fetch.py             one page: every redirect checked, the address pinned, within limits of size and time
-hosts.py             which hosts are allowed, and which addresses are private
-page_text.py         HTML as readable text; foreign_text.py marks what strangers wrote
-search_provider.py   where searches go; search_answers.py has what providers are asked and answer
+web_fetch.py, web_search.py   the tools
+fetch.py             the HTTP client: checks every redirect, pins the address, limits size and time
+hosts.py             allowed hosts and private addresses
+box_proxy.py         the HTTP proxy of sandboxed commands
+page_text.py         HTML to readable text, in a child process
+foreign_text.py      the marks around untrusted text
+search_provider.py   the requests and responses of search providers
 """

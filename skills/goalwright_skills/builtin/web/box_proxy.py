@@ -8,8 +8,8 @@ import socket
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
 
-from goalwright_skills.builtin.web.addresses import Resolve, check_host, pinned, resolve, system_proxy
-from goalwright_skills.tools.fault import ToolFault
+from goalwright_skills.builtin.web.hosts import Resolve, check_host, pinned, resolve, system_proxy
+from goalwright_skills.tools.tool import ToolFault
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

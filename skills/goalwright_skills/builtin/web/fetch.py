@@ -7,9 +7,10 @@ import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from goalwright_skills.builtin.web.addresses import Resolve, check_host, pinned, resolve, system_proxy, web_client
+from goalwright_skills import certificates
+from goalwright_skills.builtin.web.hosts import Resolve, check_host, pinned, resolve, system_proxy
 from goalwright_skills.ip_addresses import literal
-from goalwright_skills.tools.fault import ToolFault
+from goalwright_skills.tools.tool import ToolFault
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -161,3 +162,16 @@ def _port(url: httpx.URL) -> int:
 
 def _shown(url: httpx.URL) -> str:
     return str(url.copy_with(query=None))[:200]
+
+
+def web_client(proxy: str | None, seconds: float) -> httpx.AsyncClient:
+    """A client that takes nothing of the environment but this proxy; raises ToolFault if that is of another kind."""
+    import httpx
+
+    try:
+        verify = certificates.trusted(by_environment=False)
+        return httpx.AsyncClient(verify=verify, trust_env=False, proxy=proxy, timeout=seconds, max_redirects=0)
+    except (ImportError, ValueError, httpx.InvalidURL) as error:  # it may hold a password, so it is not shown
+        kind = (proxy or "").partition("://")[0][:20]
+        what = f"the web is reached through a proxy of the kind {kind!r} here, which is not supported"
+        raise ToolFault("EXECUTION_ERROR", f"{what} — go on without it, and say so") from error

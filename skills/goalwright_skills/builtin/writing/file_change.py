@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from goalwright_skills.builtin.writing.targets import PREFIX, target_of
 from goalwright_skills.safe_moves import Content
-from goalwright_skills.tools.fault import ToolFault
+from goalwright_skills.tools.tool import ToolFault
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

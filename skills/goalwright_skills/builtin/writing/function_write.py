@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any
 from goalwright_skills import safe_files
 from goalwright_skills.builtin.writing.targets import PREFIX, SIZE_LIMIT, Target, target_of
 from goalwright_skills.builtin.writing.write_file import WriteFile
-from goalwright_skills.tools import arguments as checking
 from goalwright_skills.tools.effects import READ_ONLY, Effects, call_text, changed_file
-from goalwright_skills.tools.fault import ToolFault
+from goalwright_skills.tools.parameter import check_arguments
+from goalwright_skills.tools.tool import ToolFault
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from goalwright_skills.builtin.writing.file_call import FileCall
+    from goalwright_skills.builtin.writing.changing_tool import FileCall
     from goalwright_skills.builtin.writing.write_place import WritePlace
     from goalwright_skills.functions.functions import FunctionTool
     from goalwright_skills.tools.tool import Tool
@@ -69,7 +69,7 @@ class FunctionWrite(WriteFile):
 
     def content(self, arguments: Mapping[str, Any], before: bytes | None, target: Target) -> tuple[bytes, str]:
         """What the function makes of the file, and its own words."""
-        filled, faults = checking.check(self._tool.inputs, arguments)
+        filled, faults = check_arguments(self._tool.inputs, arguments)
         if faults:
             raise ToolFault("INVALID_PARAM", "; ".join(faults))
         with tempfile.TemporaryDirectory(prefix="goalwright-write-") as made:

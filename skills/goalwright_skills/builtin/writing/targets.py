@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import Literal
 
 from goalwright_skills.hidden_paths import is_hidden_name
 from goalwright_skills.text.untrusted import steers
-from goalwright_skills.tools.fault import ToolFault
+from goalwright_skills.tools.tool import ToolFault
 
 PREFIX = "workspace:"
 SIZE_LIMIT = 10 * 1024**2
@@ -67,3 +68,6 @@ def _below(text: str, root: Path, workspace: Path, path: str) -> str:
         inside = Path(text).is_relative_to(workspace)
         hint = f"to change a file of the workspace, write {PREFIX}PATH" if inside else "give a relative path"
         raise ToolFault("ACCESS_DENIED", f"path {path!r} is outside the run's artifacts — {hint}") from None
+
+
+WorkspaceWrites = Literal["deny", "ask", "allow"]

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+import os
+import stat
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
-from goalwright_skills.builtin.parameters import takes, text
-from goalwright_skills.builtin.writing.changing_tool import ChangingTool
-from goalwright_skills.builtin.writing.file_write import FileWrite
-from goalwright_skills.builtin.writing.targets import PREFIX, Target, target_of
-from goalwright_skills.tools.fault import ToolFault
+from goalwright_skills import safe_files
+from goalwright_skills.builtin.readable_roots import ReadableRoots
+from goalwright_skills.builtin.writing import patch
+from goalwright_skills.builtin.writing.changes import sha256
+from goalwright_skills.builtin.writing.changing_tool import ChangesFiles, ChangingTool, FileCall, refuse_unknown, shown
+from goalwright_skills.builtin.writing.file_change import ARTIFACTS, FileChange
+from goalwright_skills.builtin.writing.targets import PREFIX, SIZE_LIMIT, Target, target_of
+from goalwright_skills.tools.effects import call_text
+from goalwright_skills.tools.parameter import string_parameter, tool_parameters
+from goalwright_skills.tools.tool import ToolFault
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
+    from goalwright_skills.builtin.writing.targets import Target
     from goalwright_skills.builtin.writing.write_place import WritePlace
 
 
@@ -28,11 +37,11 @@ class WriteFile(ChangingTool):
     name = "WriteFile"
     description = f"Write a text file, whole; a file that exists is replaced. {WHERE}"
     edits = False
-    parameters: ClassVar[Mapping[str, Any]] = takes(
+    parameters: ClassVar[Mapping[str, Any]] = tool_parameters(
         "path",
         "content",
-        path=text(f"The file, such as report.md or {PREFIX}src/app.py."),
-        content=text("Its whole text, 10 MB at most."),
+        path=string_parameter(f"The file, such as report.md or {PREFIX}src/app.py."),
+        content=string_parameter("Its whole text, 10 MB at most."),
     )
 
     def file_call(self, arguments: dict[str, Any], place: WritePlace) -> FileWrite:
@@ -64,3 +73,162 @@ class WriteFile(ChangingTool):
         if not isinstance(content, str):
             raise ToolFault("INVALID_PARAM", f"content must be a text, not {content!r:.80} — give the whole text")
         return content
+
+
+class EditFile(WriteFile):
+    """Replaces a passage of a text file."""
+
+    name = "EditFile"
+    description = (
+        "Change a text file: replace the passage `old`, which must stand in it exactly once, by `new`; with `all`, "
+        f"replace it wherever it stands. Read the file first. {WHERE}"
+    )
+    edits = True
+    parameters: ClassVar[Mapping[str, Any]] = tool_parameters(
+        "path",
+        "old",
+        "new",
+        path=string_parameter(f"The file, such as report.md or {PREFIX}src/app.py."),
+        old=string_parameter("The passage as it stands in the file, with its line breaks."),
+        new=string_parameter("What takes its place."),
+        all={"type": "boolean", "description": "Whether to replace every occurrence; by default false."},
+    )
+
+    def new_text(self, arguments: Mapping[str, Any], old: str | None, target: Target) -> str:
+        """The file's text with the passage replaced."""
+        if old is None:
+            raise ToolFault("NOT_FOUND", self._in_workspace(target) or _nowhere(target))
+        passage, new, every = arguments.get("old"), arguments.get("new"), arguments.get("all") or False
+        if not isinstance(passage, str) or not isinstance(new, str) or not passage or not isinstance(every, bool):
+            raise ToolFault("INVALID_PARAM", "old and new must be texts, old not empty, and all true or false")
+        if passage not in old and "\r\n" in old:
+            passage, new = (text.replace("\r\n", "\n").replace("\n", "\r\n") for text in (passage, new))
+        count = old.count(passage)
+        if count == 0 or (count > 1 and not every):
+            hint = "read the file and copy the passage as it stands" if count == 0 else "give more of it, or all: true"
+            raise ToolFault("CONFLICT", f"old stands {count} times in {target.name}, not once — {hint}")
+        return old.replace(passage, new)
+
+    def _in_workspace(self, target: Target) -> str:
+        """What to do about a path that the artifacts lack and the workspace has; empty if no tool reads it there."""
+        place = self._place
+        if place is None or target.in_workspace or not _is_readable(target.path, ReadableRoots(place.workspace)):
+            return ""
+        if place.writes != "deny":
+            return f"the run's artifacts have no {target.name}, but the workspace has — edit {PREFIX}{target.path}"
+        what = f"{target.name} is a file of the workspace, which this run may not change without --write"
+        return f"{what} — read it with ReadFile, and write the changed text to {target.name} with WriteFile"
+
+
+def _nowhere(target: Target) -> str:
+    return f"{target.name} does not exist — write it with WriteFile"
+
+
+def _is_readable(path: str, roots: ReadableRoots) -> bool:
+    """Whether ReadFile would find a file at a path of the workspace."""
+    try:
+        descriptor = roots.open(roots.resolve(f"{PREFIX}{path}"))
+    except ToolFault:
+        return False
+    try:
+        return stat.S_ISREG(os.fstat(descriptor).st_mode)
+    finally:
+        os.close(descriptor)
+
+
+class WritingTool(ChangesFiles, Protocol):
+    """A tool that writes files."""
+
+    @property
+    def edits(self) -> bool:
+        """Whether what it writes depends on what is there."""
+
+    def target(self, arguments: Mapping[str, Any], place: WritePlace) -> Target:
+        """The file that a call writes."""
+
+    def content(self, arguments: Mapping[str, Any], before: bytes | None, target: Target) -> tuple[bytes, str]:
+        """What the file is to hold, by what it holds, and what to say of it; empty for the usual words."""
+
+
+class FileWrite(FileCall):
+    """One call: where it writes, what stands there, and what will."""
+
+    def __init__(self, tool: WritingTool, place: WritePlace, arguments: dict[str, Any]) -> None:
+        refuse_unknown(arguments, tool.parameters)
+        super().__init__(tool, place, arguments, tool.target(arguments, place))
+        self.tool, self.said = tool, ""
+
+    def check_content(self) -> None:
+        """Raise if there is no room for it, or if what is there cannot be changed."""
+        if not self.target.in_workspace:
+            self._refuse_without_room(0)
+        elif self.known() is None:
+            self._new(self.current(self.target, self.place.workspace))
+
+    def _refuse_without_room(self, size: int) -> None:
+        """Raise if the run's files would be too many, or too large, with this one."""
+        if full := self.place.disk.exceeded_with(self.target.file, size, self.place.artifacts):
+            what = f"{self.target.name} is not written, since the run's files would have {full}"
+            raise ToolFault("EXECUTION_ERROR", f"{what} — write less, or go on without it")
+
+    def diff(self) -> str:
+        """The difference to be made, which is kept until the call is made."""
+        if not self.target.in_workspace:
+            return call_text(self.tool.name, self.arguments)
+        change, changes = self._change(), self.place.changes
+        old, new = (
+            None if digest is None else changes.content(digest).decode("utf-8", "replace")
+            for digest in (change.before, change.after)
+        )
+        return shown(patch.diff(change.path, old, new)) or f"{change.path} has this content already"
+
+    def change(self) -> tuple[str, dict[str, Any]]:
+        """Write it."""
+        return self._change_workspace() if self.target.in_workspace else self._write_artifact()
+
+    def _change_workspace(self) -> tuple[str, dict[str, Any]]:
+        change = self.place.changes.apply(self._change())
+        row = {"path": change.path, "sha256": change.after, "before": change.before}
+        text = self.said or f"changed {change.path} in the workspace"
+        return text, {"path": str(self.target.file), "changes": [row]}
+
+    def _write_artifact(self) -> tuple[str, dict[str, Any]]:
+        target, workspace = self.target, self.place.workspace
+        below = safe_files.anchor(target.root, workspace)
+        data = self._artifact_content(below)
+        self._refuse_without_room(len(data))
+        safe_files.write(target.file, data, below=below)
+        row = {"path": target.path, "bytes": len(data), "sha256": sha256(data)}
+        what = f"wrote {len(data):,} bytes to {target.path}, in the run's artifacts; ReadFile reads it at {target.file}"
+        return self.said or what, {"path": str(target.file), "artifacts": [row]}
+
+    def _artifact_content(self, below: Path) -> bytes:
+        """What an artifact is to hold; an edit that a kill interrupted is not made twice."""
+        before = self.current(self.target, below)
+        if not self.tool.edits:
+            return self._new(before)
+        known = self.known()
+        if known is not None and before is not None and sha256(before) == known.after:
+            return before
+        after = self._new(before)
+        self.place.changes.save(self._as_change(before, after))
+        return after
+
+    def _change(self) -> FileChange:
+        """The change that was proposed for this call, or a new one."""
+        known = self.known()
+        if known is not None and known.path == self.target.path:
+            return known
+        before = self.current(self.target, self.place.workspace)
+        after = self._new(before)
+        return self.place.changes.propose(self._as_change(before, after), before, after)
+
+    def _as_change(self, before: bytes | None, after: bytes) -> FileChange:
+        path = self.target.path if self.target.in_workspace else f"{ARTIFACTS}{self.target.path}"
+        return FileChange(self.key, path, None if before is None else sha256(before), sha256(after), self.digest)
+
+    def _new(self, before: bytes | None) -> bytes:
+        data, self.said = self.tool.content(self.arguments, before, self.target)
+        if len(data) > SIZE_LIMIT:
+            raise ToolFault("INVALID_PARAM", f"the text has {len(data):,} bytes, the limit is 10 MB — write less")
+        return data

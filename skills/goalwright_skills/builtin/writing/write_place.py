@@ -2,17 +2,38 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from goalwright_skills.builtin.writing.changes import WorkspaceChanges
-from goalwright_skills.builtin.writing.claims import Before, Claims
 from goalwright_skills.tools.disk_use import DiskLimits
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from goalwright_skills.builtin.writing.workspace_writes import WorkspaceWrites
+    from goalwright_skills.builtin.writing.targets import WorkspaceWrites
+
+
+Before = Callable[[str], bool]
+
+
+@dataclass(slots=True)
+class Claims:
+    """The last writer of each path; shared by all tasks of a run."""
+
+    writers: dict[str, str] = field(default_factory=dict)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def rival(self, path: str, task: str, before: Before) -> str | None:
+        """The task that wrote a path and neither is this one nor comes before it."""
+        writer = self.writers.get(path)
+        return writer if writer is not None and writer != task and not before(writer) else None
+
+    def take(self, path: str, task: str) -> None:
+        """Note who wrote it."""
+        self.writers[path] = task
 
 
 def _never(_: str) -> bool:

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from goalwright_skills.mcp.entry import McpFault
 from goalwright_skills.text.untrusted import printable
-from goalwright_skills.tools.person import FormQuestion
+from goalwright_skills.tools.current_call import FormQuestion
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
 
     from goalwright_skills.mcp.connections.redaction import Redaction
-    from goalwright_skills.tools.person import FormAnswer, Person
+    from goalwright_skills.tools.current_call import FormAnswer, Person
 
 _MESSAGE_LIMIT = 4_000
 _LINE_LIMIT = 300

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from goalwright_skills.mcp.connections.callbacks import CallUnderWay
 from goalwright_skills.mcp.connections.connection import ServerConnection, close_all
-from goalwright_skills.tools.person import current_person
+from goalwright_skills.tools.current_call import current_person
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator, Mapping

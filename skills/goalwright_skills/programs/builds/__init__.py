@@ -1,10 +1,9 @@
-"""Builds of what tools need, in two steps: fetch with the network and no foreign code, then install without it.
+"""Builds of a tool's dependencies in two steps: fetch with network but no foreign code, then install without network.
 
-requirements                  what a requirements.txt may say, and what goalwright passes on
-pip_settings, npm_settings    the user's own package indexes, mirrors and proxies, and nothing else of theirs
-npm_manifest, npm_lock        what a package.json and a package-lock.json may say
 python_build, npm_build, go_build   the steps of each runtime (start reading here)
-verify                        what a finished build may hold
+npm_files                           validation of package.json and package-lock.json
+pip_settings                        the user's package indexes, proxies and certificates
+verify                              checks on a finished build
 
-Every step runs through `BuildCache.run_step`, which puts it behind the walls. May import what `programs` may.
+Every step runs through `BuildCache.run_step`, which confines it. May import what `programs` may.
 """

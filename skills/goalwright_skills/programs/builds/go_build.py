@@ -13,7 +13,7 @@ from goalwright_skills.programs import toolchain
 from goalwright_skills.programs.build_cache import BuildCache, BuildError, BuildStep, cache_key
 from goalwright_skills.programs.builds.pip_settings import connections
 from goalwright_skills.programs.builds.verify import verify
-from goalwright_skills.programs.trust import fingerprint
+from goalwright_skills.programs.fingerprint import fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

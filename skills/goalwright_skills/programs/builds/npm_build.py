@@ -5,18 +5,22 @@ from __future__ import annotations
 import json
 import os
 import platform
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from goalwright_skills.confinement.box import Command
 from goalwright_skills.programs import toolchain
 from goalwright_skills.programs.build_cache import BuildCache, BuildFolder, BuildStep, cache_key
-from goalwright_skills.programs.builds import npm_lock, npm_manifest, npm_settings
+from goalwright_skills.programs.builds import npm_files
+from goalwright_skills.programs.builds.pip_settings import connections
 from goalwright_skills.programs.builds.verify import verify
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
 
 QUIET = ("--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error")
 NO_GIT = "/nonexistent/git"  # npm starts git for some packages of packages, and git runs what a repository says
@@ -33,16 +37,16 @@ class NpmPackages:
 
 def wanted(folder: Path) -> NpmPackages | None:
     """The packages that the files of a folder ask for; None if there are none."""
-    manifest = npm_manifest.read(folder / "package.json")
+    manifest = npm_files.read_manifest(folder / "package.json")
     lock = folder / "package-lock.json"
-    return NpmPackages(manifest, npm_manifest.read_json(lock), lock) if manifest else None
+    return NpmPackages(manifest, npm_files.read_json(lock), lock) if manifest else None
 
 
 async def install(packages: NpmPackages, build_cache: BuildCache, what: str, options: tuple[str, ...] = ()) -> Path:
     """The folder whose `node_modules` holds the packages."""
     npm = _Npm.find(build_cache.environ)
     lock = (
-        npm_lock.checked(dict(packages.lock), packages.lock_path, dict(packages.manifest), npm.settings.hosts)
+        npm_files.checked_lock(dict(packages.lock), packages.lock_path, dict(packages.manifest), npm.settings.hosts)
         if packages.lock
         else {}
     )
@@ -55,7 +59,9 @@ async def install(packages: NpmPackages, build_cache: BuildCache, what: str, opt
             if not lock:
                 await npm.run(build_cache, build, "install", "--package-lock-only", *options)
                 made = build.path / "package-lock.json"
-                lock = npm_lock.checked(npm_manifest.read_json(made), made, dict(packages.manifest), npm.settings.hosts)
+                lock = npm_files.checked_lock(
+                    npm_files.read_json(made), made, dict(packages.manifest), npm.settings.hosts
+                )
             _write(build.path / "package-lock.json", lock)
             await npm.run(build_cache, build, "ci", *options)
             verify(build.path)
@@ -68,13 +74,13 @@ class _Npm:
 
     node: str
     program: str
-    settings: npm_settings.NpmSettings
+    settings: NpmSettings
 
     @classmethod
     def find(cls, environ: Mapping[str, str]) -> _Npm:
         node = toolchain.find("node", "install Node.js 20.6 or newer")
         program = os.path.realpath(toolchain.find("npm", "install npm, which comes with Node.js"))
-        return cls(node, program, npm_settings.read(environ, toolchain.prefix(node)))
+        return cls(node, program, read_settings(environ, toolchain.prefix(node)))
 
     async def run(self, build_cache: BuildCache, build: BuildFolder, *arguments: str) -> None:
         """Run npm in a build's folder; the only settings that it finds are those that goalwright wrote."""
@@ -94,3 +100,69 @@ class _Npm:
 def _write(path: Path, document: Mapping[str, Any]) -> None:
     path.unlink(missing_ok=True)
     path.write_text(json.dumps(document, indent=1), encoding="utf-8")
+
+
+NAMES = ("registry", "proxy", "https-proxy", "noproxy", "cafile", "ca", "strict-ssl", "fetch-retries", "fetch-timeout")
+_SCOPE = re.compile(r"@[\w.~-]+:registry")
+_CREDENTIAL = re.compile(r"//(?P<host>[^/]+)/.*:(?:_authToken|_auth|username|_password|certfile|keyfile|always-auth)")
+_VARIABLE = re.compile(r"\$\{(\w+)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class NpmSettings:
+    """What npm needs to reach the user's registries: a file for it, variables, paths to read, and the hosts."""
+
+    npmrc: str
+    env: Mapping[str, str]
+    reads: tuple[Path, ...]
+    hosts: frozenset[str]
+    key: str
+
+
+def read_settings(environ: Mapping[str, str], prefix: Path) -> NpmSettings:
+    """The settings of this user's npm, whose global ones lie below `prefix`; nothing else of their configuration."""
+    found: dict[str, str] = {}
+    home = Path(environ["HOME"]) if environ.get("HOME") else Path.home()
+    for path in (
+        _named(environ, "globalconfig") or prefix / "etc/npmrc",
+        _named(environ, "userconfig") or home / ".npmrc",
+    ):
+        found.update(_parse(path, environ))
+    for name in NAMES:
+        variable = f"npm_config_{name.replace('-', '_')}"
+        value = environ.get(variable) or environ.get(variable.upper())
+        if value:
+            found[name] = value
+    registries = {name: value for name, value in found.items() if name == "registry" or _SCOPE.fullmatch(name)}
+    kept = {name: value for name, value in found.items() if name in NAMES or name in registries}
+    chosen = {urlsplit(value).netloc.rpartition("@")[2] for value in registries.values()}
+    # A credential goes only to a registry that the user set; the public one needs none.
+    kept |= {name: value for name, value in found.items() if (m := _CREDENTIAL.fullmatch(name)) and m["host"] in chosen}
+    connection = connections(environ)
+    files = [
+        Path(value) for name, value in kept.items() if name == "cafile" or name.endswith((":certfile", ":keyfile"))
+    ]
+    hosts = frozenset(f"{urlsplit(value).scheme}://{urlsplit(value).netloc}" for value in registries.values())
+    npmrc = "".join(f"{name}={value}\n" for name, value in sorted(kept.items()))
+    key = "\0".join(f"{name}={value}" for name, value in sorted(registries.items()))
+    return NpmSettings(npmrc, connection.env, (*files, *connection.reads), hosts, key)
+
+
+def _named(environ: Mapping[str, str], name: str) -> Path | None:
+    value = environ.get(f"npm_config_{name}") or environ.get(f"NPM_CONFIG_{name.upper()}")
+    return Path(value) if value and Path(value).is_absolute() else None
+
+
+def _parse(path: Path, environ: Mapping[str, str]) -> dict[str, str]:
+    """The settings in an npmrc, with the variables in it filled in."""
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return {}
+    found = {}
+    for line in lines:
+        name, equals, value = line.strip().partition("=")
+        if equals and not name.startswith((";", "#", "[")):
+            filled = _VARIABLE.sub(lambda match: environ.get(match[1], ""), value.strip().strip("\"'"))
+            found[name.strip()] = filled
+    return found

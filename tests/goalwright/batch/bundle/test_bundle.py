@@ -27,7 +27,7 @@ from goalwright_executor.approvals.policy import ApprovalRule
 from goalwright_executor.journal import trace_file
 from goalwright_planner.events import CallStarted
 from goalwright_planner.model import Reply, Request, Usage
-from goalwright_skills.programs.trust import fingerprint
+from goalwright_skills.programs.fingerprint import fingerprint
 from tests.conftest import CATALOGING, add_skill, trust
 from tests.fakes import Recorder, ScriptedModel
 

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from goalwright_skills.builtin.allowed_tools import narrowed, unknown
 from goalwright_skills.builtin.code import boxed_run
-from goalwright_skills.builtin.code.python_run import PythonRun
+from goalwright_skills.builtin.code.run_code import PythonRun, ShellRun
 from goalwright_skills.builtin.code.run_script import RunScript, ScriptHost
-from goalwright_skills.builtin.code.shell_run import ShellRun
+from goalwright_skills.builtin.toolset import narrowed, unknown
 from goalwright_skills.programs.trust import Trust
 from goalwright_skills.skill import Skill
 from tests.skills.workbench import WALLS, Workbench, walls

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from aiohttp import web
 
-from goalwright_skills.builtin.code.live_output import LONGEST, LiveOutput
-from goalwright_skills.builtin.code.shell_rules import ShellRules
-from goalwright_skills.builtin.code.shell_run import ShellRun
+from goalwright_skills.builtin.code.boxed_run import LONGEST, LiveOutput
+from goalwright_skills.builtin.code.run_code import ShellRun
+from goalwright_skills.builtin.tool_context import ShellRules
 from tests.needs import needs_bubblewrap, needs_landlock
 from tests.skills.workbench import WALLS, Workbench, landlocked, walls
 

@@ -18,7 +18,7 @@ from goalwright_skills.builtin.search import walk
 from goalwright_skills.builtin.search.glob import BadGlob, Glob
 from goalwright_skills.builtin.search.grep import Grep
 from goalwright_skills.builtin.search.list_files import ListFiles
-from goalwright_skills.tools import left_files
+from goalwright_skills.tools import artifacts
 from tests.growth import growth
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ async def test_folders_within_folders_are_searched_up_to_a_depth(workspace: Path
     put(workspace / "a\nb", "x")
     assert "not all" in (await grep(workspace, "hello")).text
     assert "not all" in (await files(workspace, "*.py")).text
-    left = sorted(left_files.stamps(workspace))
+    left = sorted(artifacts.stamps(workspace))
     assert left == ["a.py", "e/" * 100 + "found.py", "image.png", "node_modules/x/y.py", "src/b.py", "src/deep/c.ts"]
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from aiohttp import web
 
-from goalwright_skills.builtin.web import addresses
+from goalwright_skills.builtin.web import hosts
 from goalwright_skills.builtin.web.box_proxy import BoxProxy
 from goalwright_skills.builtin.web.hosts import AllowedHost
 
@@ -48,7 +48,7 @@ async def _nowhere(host: str, _port: int) -> list[str]:
 
 
 @contextlib.asynccontextmanager
-async def opened(*allowed: str, find: addresses.Resolve = _nowhere) -> AsyncIterator[tuple[BoxProxy, int]]:
+async def opened(*allowed: str, find: hosts.Resolve = _nowhere) -> AsyncIterator[tuple[BoxProxy, int]]:
     """A proxy whose socket listens here, as if a box had handed it out; and its port."""
     async with BoxProxy([AllowedHost.of(one) for one in allowed], find) as proxy:
         with socket.socket() as listening:
@@ -73,7 +73,7 @@ async def ask(port: int, request: bytes, then: bytes = b"") -> str:
             writer.close()
 
 
-def resolves(*found: str) -> tuple[addresses.Resolve, list[str]]:
+def resolves(*found: str) -> tuple[hosts.Resolve, list[str]]:
     """A resolver with these answers, one after the other, and what it was asked."""
     asked: list[str] = []
     rest = list(found)
@@ -120,7 +120,7 @@ async def test_a_name_is_resolved_once_and_never_to_a_private_address(
             assert f"{name} leads to a private address" in answer
         assert asked == []
         assert list(proxy.refused) == [f"{name}:{port}" for name in names]
-    monkeypatch.setattr(addresses, "is_public", lambda _: True)  # so that there is something to connect to
+    monkeypatch.setattr(hosts, "is_public", lambda _: True)  # so that there is something to connect to
     find, names = resolves("127.0.0.1", "10.0.0.1")
     async with opened(f"a.example.org:{port}", find=find) as (_, at):
         answer = await ask(at, f"GET http://a.example.org:{port}/x HTTP/1.1\r\nHost: a\r\n\r\n".encode())

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from aiohttp import web
 
-from goalwright_skills.builtin.web import addresses, fetch, web_fetch
+from goalwright_skills.builtin.web import fetch, hosts, web_fetch
 from goalwright_skills.builtin.web.fetch import Fetcher
 from goalwright_skills.builtin.web.hosts import AllowedHost
 from goalwright_skills.builtin.web.page_text import page_text
 from goalwright_skills.builtin.web.web_fetch import WebFetch, WebPlace
 from goalwright_skills.ip_addresses import is_public, literal
-from goalwright_skills.tools.fault import ToolFault
+from goalwright_skills.tools.tool import ToolFault
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -193,7 +193,7 @@ async def test_a_name_never_leads_to_a_private_address_and_is_resolved_once(
         assert (code(refused), "private address" in refused.text) == ("ACCESS_DENIED", True)
     assert not asked
     names.clear()
-    monkeypatch.setattr(addresses, "is_public", lambda _: True)  # so that there is something to connect to
+    monkeypatch.setattr(hosts, "is_public", lambda _: True)  # so that there is something to connect to
     done = await read(tmp_path, f"http://pinned.example:{port}/page", "pinned.example", resolve=resolve)
     assert (done.status, names) == ("success", ["pinned.example"])
     assert asked[0].headers["Host"] == f"pinned.example:{port}"

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from goalwright_skills.builtin.writing import file_removal
-from goalwright_skills.builtin.writing.delete_file import DeleteFile
-from goalwright_skills.builtin.writing.move_file import MoveFile
+from goalwright_skills.builtin.writing import remove_file
+from goalwright_skills.builtin.writing.remove_file import DeleteFile, MoveFile
 from goalwright_skills.builtin.writing.targets import LARGEST, SIZE_LIMIT
 from goalwright_skills.builtin.writing.write_file import WriteFile
 from goalwright_skills.tools.current_call import calling
@@ -223,7 +222,7 @@ def test_a_kill_while_a_large_file_is_taken_away_loses_nothing(
 
 
 def test_an_undo_that_was_killed_is_ended_by_the_next_one(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(file_removal, "SIZE_LIMIT", 10_000)  # every step reads the files again
+    monkeypatch.setattr(remove_file, "SIZE_LIMIT", 10_000)  # every step reads the files again
     for name in ("one.bin", "two.bin"):
         os.truncate(workspace / name, 10_001)
     at, before = place(workspace), tree(workspace)

@@ -18,10 +18,8 @@ from goalwright_executor.capture.capture import Capture
 from goalwright_planner.approvals import Answer, ApprovalRequest
 from goalwright_skills import safe_files
 from goalwright_skills.builtin.writing.changes import sha256
-from goalwright_skills.builtin.writing.claims import Claims
-from goalwright_skills.builtin.writing.edit_file import EditFile
-from goalwright_skills.builtin.writing.write_file import WriteFile
-from goalwright_skills.builtin.writing.write_place import WritePlace
+from goalwright_skills.builtin.writing.write_file import EditFile, WriteFile
+from goalwright_skills.builtin.writing.write_place import Claims, WritePlace
 from goalwright_skills.tools.current_call import calling
 from goalwright_skills.tools.disk_use import DiskLimits
 

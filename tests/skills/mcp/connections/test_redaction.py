@@ -9,7 +9,7 @@ from typing import Any
 from goalwright_skills.mcp.connections.callbacks import CallUnderWay, ClientCallbacks
 from goalwright_skills.mcp.connections.redaction import Redaction
 from goalwright_skills.mcp.entry import ServerLaunch
-from goalwright_skills.tools.person import FormAnswer, FormQuestion
+from goalwright_skills.tools.current_call import FormAnswer, FormQuestion
 
 HEADERS = {"Authorization": "Bearer t0ps3cret", "X-Api-Key": "an0therkey", "X-Region": "europe-west"}
 REDACTION = Redaction(ServerLaunch("evil", Path("/"), Path("/"), url="https://x.test", headers=HEADERS))

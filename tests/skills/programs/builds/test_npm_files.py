@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from goalwright_skills.programs.build_cache import BuildError
-from goalwright_skills.programs.builds import npm_lock, npm_manifest, npm_settings
+from goalwright_skills.programs.builds import npm_build, npm_files
 
 PUBLIC = "https://registry.npmjs.org/tea/-/tea-1.0.0.tgz"
 LOCK = Path("package-lock.json")
@@ -64,7 +64,7 @@ ELSEWHERE = [
 
 def document(tmp_path: Path, **keys: Any) -> dict[str, Any]:
     (tmp_path / "package.json").write_text(json.dumps(keys))
-    return npm_manifest.read(tmp_path / "package.json")
+    return npm_files.read_manifest(tmp_path / "package.json")
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_what_npm_would_run_or_read_is_not_passed_on(tmp_path: Path) -> None:
 
 
 def locked(**packages: Any) -> dict[str, Any]:
-    return npm_lock.checked(
+    return npm_files.checked_lock(
         {"packages": {"": {}, **packages}}, LOCK, {"dependencies": {"tea": "1"}}, {"https://npm.corp"}
     )
 
@@ -221,7 +221,9 @@ def test_a_lock_entry_leads_nowhere_else(keys: dict[str, Any]) -> None:
 
 def test_an_old_lock_says_how_to_write_a_new_one() -> None:
     with pytest.raises(BuildError) as caught:
-        npm_lock.checked({"lockfileVersion": 1, "dependencies": {"x": {"version": "git+https://x"}}}, LOCK, {}, ())
+        npm_files.checked_lock(
+            {"lockfileVersion": 1, "dependencies": {"x": {"version": "git+https://x"}}}, LOCK, {}, ()
+        )
     assert "npm install --package-lock-only" in caught.value.hint
 
 
@@ -231,7 +233,7 @@ def test_only_the_registries_of_an_npmrc_are_passed_on_and_only_their_credential
         "//registry.npmjs.org/:_authToken=publish\n//other.org/:_authToken=other\ngit=./evil.sh\nscript-shell=./evil.sh\n"
         "node-options=--require ./evil.js\nignore-scripts=false\nprefix=/evil\n; a comment\nfund=false\n"
     )
-    found = npm_settings.read({"HOME": str(tmp_path), "CORP": "secret", "OPENAI_API_KEY": "sk"}, tmp_path)
+    found = npm_build.read_settings({"HOME": str(tmp_path), "CORP": "secret", "OPENAI_API_KEY": "sk"}, tmp_path)
     assert found.npmrc.splitlines() == [
         "//npm.corp/api/:_authToken=secret",
         "@tea:registry=https://tea.corp/",
@@ -242,5 +244,5 @@ def test_only_the_registries_of_an_npmrc_are_passed_on_and_only_their_credential
 
 
 def test_a_variable_names_the_registry(tmp_path: Path) -> None:
-    found = npm_settings.read({"HOME": str(tmp_path), "npm_config_registry": "http://127.0.0.1:4873/"}, tmp_path)
+    found = npm_build.read_settings({"HOME": str(tmp_path), "npm_config_registry": "http://127.0.0.1:4873/"}, tmp_path)
     assert found.hosts == {"http://127.0.0.1:4873"}

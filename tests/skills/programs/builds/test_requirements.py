@@ -7,24 +7,24 @@ from pathlib import Path
 import pytest
 
 from goalwright_skills.programs.build_cache import BuildError
-from goalwright_skills.programs.builds.requirements import parse, read
+from goalwright_skills.programs.builds.python_build import parse_requirements, read_requirements
 
 FILE = Path("requirements.txt")
 
 
 def test_requirements_are_passed_on_in_one_form() -> None:
     text = "# packages\nOpen_PyXL >= 3.1 , <4   # sheets\n\r\nhttpx[HTTP2, cli]==0.28.*\nsix\n"
-    assert parse(text, FILE) == ("httpx[cli,http2]==0.28.*", "open-pyxl<4,>=3.1", "six")
-    assert parse("torch===2.1.0+cu118", FILE) == ("torch===2.1.0+cu118",)
+    assert parse_requirements(text, FILE) == ("httpx[cli,http2]==0.28.*", "open-pyxl<4,>=3.1", "six")
+    assert parse_requirements("torch===2.1.0+cu118", FILE) == ("torch===2.1.0+cu118",)
 
 
 def test_order_comments_and_spelling_do_not_make_another_environment() -> None:
-    assert parse("b\na>=1", FILE) == parse("A >=1 # why\n\nB\n", FILE)
+    assert parse_requirements("b\na>=1", FILE) == parse_requirements("A >=1 # why\n\nB\n", FILE)
 
 
 @pytest.mark.parametrize("marker", ["python_version < '3.12'", 'sys_platform == "linux" and (os_name != "nt")'])
 def test_environment_markers_are_kept(marker: str) -> None:
-    assert parse(f"six;{marker}", FILE) == (f"six ; {marker}",)
+    assert parse_requirements(f"six;{marker}", FILE) == (f"six ; {marker}",)
 
 
 @pytest.mark.parametrize(
@@ -92,25 +92,25 @@ def test_environment_markers_are_kept(marker: str) -> None:
 )
 def test_anything_but_a_package_is_refused_with_its_line_and_what_to_write(line: str) -> None:
     with pytest.raises(BuildError) as caught:
-        parse(f"six\n{line}\n", FILE)
+        parse_requirements(f"six\n{line}\n", FILE)
     assert caught.value.message.startswith("requirements.txt:2: ")
     assert "such as" in caught.value.hint
 
 
 def test_a_continued_line_hides_nothing() -> None:
     with pytest.raises(BuildError, match="continues on the next line"):
-        parse("six \\\n--index-url http://x", FILE)
+        parse_requirements("six \\\n--index-url http://x", FILE)
 
 
 def test_a_comment_hides_no_second_line() -> None:
     with pytest.raises(BuildError, match=r"requirements\.txt:2"):
-        parse("six # comment \\\n./evil\n", FILE)
+        parse_requirements("six # comment \\\n./evil\n", FILE)
     with pytest.raises(BuildError, match=r"requirements\.txt:2"):
-        parse("six # comment\r./evil\n", FILE)
+        parse_requirements("six # comment\r./evil\n", FILE)
 
 
 def test_a_missing_file_asks_for_nothing_and_a_broken_one_is_an_error(tmp_path: Path) -> None:
-    assert read(tmp_path / "requirements.txt") == ()
+    assert read_requirements(tmp_path / "requirements.txt") == ()
     (tmp_path / "requirements.txt").write_bytes(b"six\xff")
     with pytest.raises(BuildError, match="not UTF-8"):
-        read(tmp_path / "requirements.txt")
+        read_requirements(tmp_path / "requirements.txt")

@@ -14,8 +14,7 @@ from playwright.async_api import expect
 
 from goalwright.models.local.catalogue import Url
 from goalwright.models.local.store import models_dir
-from goalwright_skills.builtin.writing.delete_file import DeleteFile
-from goalwright_skills.builtin.writing.move_file import MoveFile
+from goalwright_skills.builtin.writing.remove_file import DeleteFile, MoveFile
 from goalwright_skills.builtin.writing.write_place import WritePlace
 from tests.goalwright.interfaces.web.static import sample_texts as texts
 from tests.goalwright.interfaces.web.static import sample_workspace as sample

@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import re
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from goalwright_skills.programs.build_cache import BuildError
 from goalwright_skills.programs.builds.verify import read_text
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from pathlib import Path
 
-KINDS = ("dependencies", "devDependencies", "optionalDependencies", "peerDependencies")
+
+MANIFEST_KINDS = ("dependencies", "devDependencies", "optionalDependencies", "peerDependencies")
 _PART = r"[A-Za-z0-9_~][A-Za-z0-9._~-]*"
 _NAME = re.compile(rf"(?:@{_PART}/)?{_PART}")
 _RANGE = re.compile(r"[0-9A-Za-z.*^~<>=| +_-]*")
@@ -21,13 +24,13 @@ _PATH = re.compile(r"^\s*(?:\.|~$)|\.(?:tgz|tar|tar\.gz)\s*$", re.IGNORECASE)
 _REMEDY = "name packages on the npm registry with a version or range, such as ^4.17.0"
 
 
-def read(path: Path) -> dict[str, Any]:
+def read_manifest(path: Path) -> dict[str, Any]:
     """The parts of a package.json that npm needs; empty if it names no packages or does not exist."""
     document = read_json(path)
     if document.get("workspaces"):
         raise BuildError(f"{path}: workspaces are not supported", hint="list the packages under dependencies")
     found: dict[str, Any] = {}
-    for kind in KINDS:
+    for kind in MANIFEST_KINDS:
         if document.get(kind):
             check_packages(document[kind], f"{path}: {kind}")
             found[kind] = document[kind]
@@ -86,3 +89,63 @@ def _check_overrides(overrides: Any, where: str) -> None:
             _check_overrides(value, where)
         elif not is_registry_version(value.removeprefix("$") if isinstance(value, str) else value):
             raise BuildError(f"{where}: {name} {value!r} is not a version on the registry", hint=_REMEDY)
+
+
+LOCK_KINDS = ("dependencies", "optionalDependencies", "peerDependencies")
+KEPT = (
+    "name", "version", "resolved", "integrity", *LOCK_KINDS, "peerDependenciesMeta", "bundleDependencies", "bin", "engines",
+    "os", "cpu", "libc", "dev", "optional", "devOptional", "peer", "inBundle", "hasInstallScript", "license",
+)  # fmt: skip
+PUBLIC = "registry.npmjs.org"
+_PLACE = re.compile(r"(?:^|/)node_modules/")
+_VERSION = re.compile(r"\d+\.\d+\.\d+(?:[-+][0-9A-Za-z.+-]*)?")
+_TARBALL = re.compile(r"/(?:@[^/]+/)?[^/]+/-/[^/]+\.tgz")
+_AGAIN = "run `npm install --package-lock-only` with npm 7 or newer, with packages of the registry alone"
+
+
+def checked_lock(
+    document: dict[str, Any], path: Path, manifest: dict[str, Any], hosts: Collection[str]
+) -> dict[str, Any]:
+    """The lock for a manifest that goalwright wrote; raises BuildError at the first package from elsewhere."""
+    packages = document.get("packages")
+    if not isinstance(packages, dict):
+        raise BuildError(f"{path} has no `packages`", hint=_AGAIN)
+    root = {name: value for name, value in manifest.items() if name in {"name", "version", *MANIFEST_KINDS}}
+    found: dict[str, Any] = {"": root}
+    for place, entry in packages.items():
+        if place:
+            _check_entry(place, entry, path, hosts)
+            found[place] = {key: entry[key] for key in KEPT if key in entry}
+    return {"name": "tool", "version": "0.0.0", "lockfileVersion": 3, "requires": True, "packages": found}
+
+
+def _check_entry(place: str, entry: Any, path: Path, hosts: Collection[str]) -> None:
+    where = f"{path}: {place}"
+    names = _PLACE.split(place)[1:]
+    if not place.startswith("node_modules/") or not all(map(is_name, names)):
+        raise BuildError(f"{where} is not a folder of packages", hint=_AGAIN)
+    if not isinstance(entry, dict) or entry.get("link"):
+        raise BuildError(f"{where} is a link to a folder", hint=_AGAIN)
+    if "name" in entry and not is_name(entry["name"]):
+        raise BuildError(f"{where}: {entry['name']!r} is not the name of a package", hint=_AGAIN)
+    version = entry.get("version")
+    if not isinstance(version, str) or not _VERSION.fullmatch(version):
+        raise BuildError(f"{where}: {version!r} is not a version on the registry", hint=_AGAIN)
+    if "resolved" in entry and not _is_registry_tarball(entry["resolved"], hosts):
+        raise BuildError(f"{where} comes from {entry['resolved']!r}, not from the registry", hint=_AGAIN)
+    for kind in LOCK_KINDS:
+        if kind in entry:
+            check_packages(entry[kind], f"{where}: {kind}")
+
+
+def _is_registry_tarball(address: Any, hosts: Collection[str]) -> bool:
+    """Whether an address is a tarball of npm's registry, or on the host of a registry that the user chose."""
+    if not isinstance(address, str):
+        return False
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return False
+    if f"{parts.scheme}://{parts.netloc}" in hosts:
+        return True
+    return (parts.scheme, parts.netloc) == ("https", PUBLIC) and _TARBALL.fullmatch(parts.path) is not None

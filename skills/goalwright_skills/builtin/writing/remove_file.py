@@ -1,22 +1,51 @@
-"""One call that takes a file of the workspace from its path: it deletes it, or moves it to another path."""
+"""`DeleteFile`: deletes a file of the workspace. A run has it with `--write`."""
 
 from __future__ import annotations
 
 import os
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from goalwright_skills import safe_files, safe_moves
 from goalwright_skills.builtin.writing import patch
 from goalwright_skills.builtin.writing.changes import sha256
-from goalwright_skills.builtin.writing.file_call import ChangesFiles, FileCall, refuse_unknown, shown
+from goalwright_skills.builtin.writing.changing_tool import ChangesFiles, ChangingTool, FileCall, refuse_unknown, shown
 from goalwright_skills.builtin.writing.file_change import FileChange
 from goalwright_skills.builtin.writing.targets import LARGEST, PREFIX, SIZE_LIMIT, Target, target_of
 from goalwright_skills.safe_moves import Content
-from goalwright_skills.tools.fault import ToolFault
+from goalwright_skills.tools.parameter import string_parameter, tool_parameters
+from goalwright_skills.tools.tool import ToolFault
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from goalwright_skills.builtin.writing.write_place import WritePlace
+
+
+class DeleteFile(ChangingTool):
+    """Deletes a file of the workspace."""
+
+    name = "DeleteFile"
+    description = "Delete a workspace file."
+    parameters: ClassVar[Mapping[str, Any]] = tool_parameters("path", path=string_parameter(f"{PREFIX}old.md"))
+
+    def file_call(self, arguments: dict[str, Any], place: WritePlace) -> FileRemoval:
+        """One call of it."""
+        return FileRemoval(self, place, arguments)
+
+    def elsewhere(self, _place: WritePlace) -> str:
+        """What to do where the workspace may not be changed."""
+        return "leave the file where it is, and say so"
+
+
+class MoveFile(DeleteFile):
+    """Moves a file of the workspace."""
+
+    name = "MoveFile"
+    description = "Move a workspace file to a free path."
+    parameters: ClassVar[Mapping[str, Any]] = tool_parameters(
+        "path", "to", path=string_parameter(f"{PREFIX}a.md"), to=string_parameter(f"{PREFIX}b/a.md")
+    )
 
 
 class FileRemoval(FileCall):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from goalwright_skills.tools.effects import READ_ONLY, Effects
 from goalwright_skills.tools.envelope import TEXT_LIMIT, Context, Envelope, failure, time_since
-from goalwright_skills.tools.fault import ToolFault
+from goalwright_skills.tools.tool import ToolFault
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
