@@ -74,8 +74,9 @@ def workspace(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def shell(tmp_path: Path, nursery: Nursery) -> dict[str, str]:
-    model = {"GOALWRIGHT_MODEL": "openai/gpt-4o", "OPENAI_API_KEY": "sk-test", "EDITOR": "true"}
-    return {**goalwright_command.install(tmp_path / "bin", tmp_path / "log.jsonl", nursery), **model}
+    keys = {"OPENAI_API_KEY": "sk-test", "ANTHROPIC_API_KEY": "sk-test"}
+    command = goalwright_command.install(tmp_path / "bin", tmp_path / "log.jsonl", nursery)
+    return {**command, **keys, "GOALWRIGHT_MODEL": "openai/gpt-4o", "EDITOR": "true"}
 
 
 @pytest.mark.parametrize(
