@@ -33,6 +33,11 @@ class ApprovalRequest(msgspec.Struct, frozen=True):
     asked: str = ""
     schema: Mapping[str, Any] | None = None
 
+    @property
+    def page(self) -> str | None:
+        """The URL of the page that a question asks to open."""
+        return (self.arguments or {}).get("url") if self.kind == "question" else None
+
     def to_dict(self) -> dict[str, Any]:
         """Return the request as plain values."""
         return msgspec.structs.asdict(self)

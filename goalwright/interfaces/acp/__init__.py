@@ -1,16 +1,13 @@
 """goalwright as an agent of the Agent Client Protocol: editors drive conversations of a workspace.
 
-agent          what a client can call: sessions, prompts, modes (start reading here)
-history        a recorded conversation as the updates that a client was sent
-mcp_servers    the MCP servers that a client brings for a session
+agent          the methods that a client calls: sessions, prompts, modes (start reading here)
+session        one conversation and its current turn
+updates        converts events of a run to session updates: plan, tool calls, answer
+history        replays a recorded conversation as session updates
+permissions    asks the client for approvals
 modes          how far a session may go without asking
-permissions    what a run asks a person, asked through the client
-prompt_blocks  a prompt's text, files and resource links as a goal
-questions      which requests the next prompt answers
-serve          the agent on standard input and output
-session        one conversation, and the turn that runs
-transport      messages by lines, bounded
-updates        a run's events as what a client is told: plan, tool calls, answer
+prompt_blocks  converts the blocks of a prompt to a goal
+serve          the agent on stdin and stdout
 
 May import everything of goalwright except `cli` and `web`.
 """

@@ -16,11 +16,13 @@ from acp.helpers import update_available_commands
 from acp.schema import (
     AgentCapabilities,
     AvailableCommand,
+    HttpMcpServer,
     Implementation,
     InitializeResponse,
     ListSessionsResponse,
     LoadSessionResponse,
     McpCapabilities,
+    McpServerStdio,
     NewSessionResponse,
     PromptCapabilities,
     PromptResponse,
@@ -28,9 +30,10 @@ from acp.schema import (
     SessionInfo,
     SessionListCapabilities,
     SetSessionModeResponse,
+    SseMcpServer,
 )
 
-from goalwright.interfaces.acp import history, mcp_servers, modes
+from goalwright.interfaces.acp import history, modes
 from goalwright.interfaces.acp.modes import KeptModes
 from goalwright.interfaces.acp.session import CONTINUE, Session
 from goalwright.models.choice import ModelChoice
@@ -43,7 +46,7 @@ from goalwright_executor.stores.errors import UnknownRun
 from goalwright_skills.errors import GoalwrightError, InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
     from typing import TypeVar
 
     from acp.interfaces import Client
@@ -202,8 +205,7 @@ class GoalwrightAgent:
 
     async def _place(self, cwd: str, servers: Sequence[Any]) -> _Place:
         paths, settings = await asyncio.to_thread(self._configured, Path(cwd))
-        given: Mapping[str, Any] | None = mcp_servers.document_of(servers)
-        paths = replace(paths, session_mcp=given)
+        paths = replace(paths, session_mcp=_mcp_document(servers))
         for place in self._places:
             if (place.paths, place.settings) == (paths, settings):
                 return place
@@ -252,6 +254,22 @@ def _conversations(paths: Paths, settings: Settings, most: int | None = None) ->
             return list(store.conversations(most))
     except UnknownRun:
         return []
+
+
+def _mcp_document(servers: Sequence[Any]) -> dict[str, Any] | None:
+    """The servers in the form of `.mcp.json`; None if there are none."""
+    rows = {server.name: row for server in servers if (row := _server_entry(server)) is not None}
+    return {"mcpServers": rows} if rows else None
+
+
+def _server_entry(server: Any) -> dict[str, Any] | None:
+    if isinstance(server, McpServerStdio):
+        env = {variable.name: variable.value for variable in server.env}
+        return {"command": server.command, "args": list(server.args), "env": env}
+    if isinstance(server, HttpMcpServer | SseMcpServer):
+        headers = {header.name: header.value for header in server.headers}
+        return {"type": server.type, "url": server.url, "headers": headers}
+    return None
 
 
 def _ended(running: set[asyncio.Task[Any]], task: asyncio.Task[Any]) -> None:

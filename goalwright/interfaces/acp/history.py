@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp.helpers import update_user_message_text
 
-from goalwright.interfaces.acp.questions import is_for_prompt
-from goalwright.interfaces.acp.updates import Updates
+from goalwright.interfaces.acp.updates import Updates, is_for_prompt
 from goalwright.runs.stored import records
 from goalwright_planner.events import ApprovalGiven, RunFinished, RunResumed, Warned
 

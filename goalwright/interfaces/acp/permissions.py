@@ -9,8 +9,7 @@ from acp.exceptions import RequestError
 from acp.helpers import text_block, tool_content
 from acp.schema import AllowedOutcome, PermissionOption, ToolCallUpdate
 
-from goalwright.interfaces.acp.questions import is_for_prompt, page_of
-from goalwright.interfaces.acp.updates import call_title
+from goalwright.interfaces.acp.updates import call_title, is_for_prompt
 from goalwright_planner.approvals import Answer
 
 if TYPE_CHECKING:
@@ -44,7 +43,7 @@ class Permissions:
         """The answer to a request; None leaves the run waiting, as a question does, which the next prompt answers."""
         if is_for_prompt(request):
             return None
-        if page := page_of(request):
+        if page := request.page:
             return await self._opened(request, page)
         await self.heard()
         title = call_title(request.tool, request.arguments or {}) if request.tool else f"Start the task {request.task}"

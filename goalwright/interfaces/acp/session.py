@@ -12,8 +12,7 @@ from acp.helpers import update_agent_message_text
 from goalwright.interfaces.acp import history, modes
 from goalwright.interfaces.acp.permissions import Permissions
 from goalwright.interfaces.acp.prompt_blocks import answer_of, goal_of
-from goalwright.interfaces.acp.questions import is_for_prompt
-from goalwright.interfaces.acp.updates import Updates
+from goalwright.interfaces.acp.updates import Updates, is_for_prompt
 from goalwright.runs.conversations.conversation import Conversation
 from goalwright.runs.run_id import new_run_id
 from goalwright.runs.stop import Stop

@@ -19,7 +19,6 @@ from acp.helpers import (
 )
 from acp.schema import ToolCallLocation
 
-from goalwright.interfaces.acp.questions import is_for_prompt
 from goalwright_executor.approvals.record import ApprovalRecord
 from goalwright_executor.results.artifacts import Artifacts
 from goalwright_planner.events import (
@@ -289,6 +288,11 @@ def _question_text(request: ApprovalRequest) -> str:
     fields = "\n".join(f"- {line}" for line in asked)
     how = "Answer with a JSON object of these fields." if len(asked) > 1 else ""
     return "\n\n".join(filter(None, (request.preview, fields, how)))
+
+
+def is_for_prompt(request: ApprovalRequest) -> bool:
+    """Return whether the next prompt answers a request: a question, or a form."""
+    return request.kind == "question" and request.page is None
 
 
 def call_title(tool: str, arguments: Mapping[str, Any]) -> str:

@@ -14,7 +14,7 @@ from goalwright.interfaces.cli.option_value import option_value
 from goalwright_skills.errors import InputError
 
 if TYPE_CHECKING:
-    from goalwright.interfaces.cli.view.output_mode import OutputMode
+    from goalwright.interfaces.cli.view.output import OutputMode
     from goalwright.runs.goal import Goal
     from goalwright.runs.plans.plan_file import PlanFile
     from goalwright.runs.runtime import Goalwright

@@ -15,7 +15,7 @@ import click
 from goalwright.interfaces.cli.configuration import SettingFlags
 from goalwright.interfaces.cli.option_value import option_value, options_of, together
 from goalwright.interfaces.cli.view import output
-from goalwright.interfaces.cli.view.output_mode import OutputMode
+from goalwright.interfaces.cli.view.output import OutputMode
 from goalwright.settings import find_workspace
 from goalwright_skills.errors import InputError
 

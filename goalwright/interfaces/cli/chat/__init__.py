@@ -1,10 +1,9 @@
 """`goalwright chat`: a conversation at the terminal.
 
-chat.py       Chat: turns and commands, one after the other
-terminal.py   the prompt at a terminal: what is typed while a turn runs, Ctrl-C, approvals in place
-line.py       the line itself: history, several lines, completion
-turn_view.py  the turn that runs, drawn above the line
-commands.py   what begins with `/`
-page.py       the conversation in a browser
-typed_goal.py files after `@` in a goal
+chat.py      Chat: its turns, its settings, and the goals that are typed
+terminal.py  a chat at a terminal: input during a turn, Ctrl-C, approvals in place
+prompt.py    the input line: history, several lines, completion
+piped.py     a chat without a terminal
+commands.py  the commands that begin with `/`
+page.py      the conversation in a browser
 """

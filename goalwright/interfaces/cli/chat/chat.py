@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 import shlex
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goalwright.interfaces.cli import execution
-from goalwright.interfaces.cli.chat.typed_goal import typed_goal
-from goalwright.interfaces.cli.chat.typed_resources import resource_files
 from goalwright.interfaces.cli.resume_command import resume_command, resuming
 from goalwright.interfaces.cli.view import answer, output
 from goalwright.runs.conversations.conversation import Conversation
 from goalwright.runs.runtime import Goalwright
+from goalwright_skills import safe_files
+from goalwright_skills.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from goalwright.interfaces.cli.chat.page import ConversationPage
-    from goalwright.interfaces.cli.view.output_mode import OutputMode
+    from goalwright.interfaces.cli.view.output import OutputMode
     from goalwright.interfaces.cli.view.result_target import ResultTarget
     from goalwright.models.open import OpenModel
     from goalwright.runs.callbacks import Review
@@ -30,6 +32,11 @@ if TYPE_CHECKING:
     from goalwright_planner.approvals import Approve
     from goalwright_planner.events import Record
     from goalwright_planner.plan.plan import Plan
+
+_FILE = re.compile(r'(?<!\S)@(?:"([^"\n]+)"|(\S+))')
+_RESOURCE = re.compile(r"(?<!\S)@([\w.-]+):(\S*[^\s.,;:!?)])")
+_UNSAFE_NAME = re.compile(r"[^\w.-]+")
+_LONGEST_NAME = 60
 
 
 @dataclass(slots=True)
@@ -134,3 +141,45 @@ class Chat:
         goalwright = self.goalwright
         program, _, _, *where = resume_command("", goalwright.paths.workspace, goalwright.journal.url)
         return shlex.join([program, "chat", "--conversation", self.conversation.id, *where])
+
+
+def typed_goal(text: str, base: Goal, folders: tuple[Path, ...]) -> Goal:
+    """The goal in a typed text, with what every goal of the chat is given.
+
+    What follows `@` is a file if there is one of that name in a folder; else it stays text.
+    """
+    files = [file for match in _FILE.finditer(text) if (file := _typed_file(match[1] or match[2], folders)) is not None]
+    return replace(base, text=text, files=tuple(dict.fromkeys((*base.files, *files))))
+
+
+def _typed_file(name: str, folders: tuple[Path, ...]) -> Path | None:
+    for folder in folders:
+        for spelled in dict.fromkeys((name, name.rstrip(".,;:!?)"))):
+            if (path := (folder / Path(spelled).expanduser())).is_file():
+                return path
+    return None
+
+
+async def resource_files(text: str, goalwright: Goalwright) -> list[Path]:
+    """The files of the resources that a text names; raises InputError if a server does not give one.
+
+    What names no server that is configured stays text.
+    """
+    tools = goalwright.workspace.tools
+    found = dict.fromkeys(_RESOURCE.findall(text)) if tools.has_mcp else {}
+    servers = {state.entry.name for state in tools.mcp.states()[0]} if found else set()
+    return [await _resource_file(goalwright, server, uri) for server, uri in found if server in servers]
+
+
+async def _resource_file(goalwright: Goalwright, server: str, uri: str) -> Path:
+    agents = goalwright.paths.agents
+    folder = agents / "runs" / "resources" / hashlib.sha256(f"{server}:{uri}".encode()).hexdigest()[:16]
+    read = await goalwright.workspace.tools.read_resource(server, uri, folder)
+    if read.error is not None:
+        raise InputError(f"@{server}:{uri} cannot be read: {read.error.message}", hint="leave it out, or try it again")
+    kept = [read.data.get("artifact"), *(row.get("path") for row in read.data.get("files", ()))]
+    if whole := next(filter(None, kept), None):
+        return Path(whole)
+    path = folder / (_UNSAFE_NAME.sub("-", uri.rpartition("/")[2])[:_LONGEST_NAME].strip(".-") or "resource")
+    safe_files.write(path, read.text, below=agents.parent)
+    return path

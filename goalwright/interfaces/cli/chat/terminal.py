@@ -15,11 +15,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from goalwright.interfaces.cli.chat import commands, line
-from goalwright.interfaces.cli.chat.turn_view import TurnView
+from goalwright.interfaces.cli.chat import commands, prompt
 from goalwright.interfaces.cli.dialogs.approval_prompt import TerminalApprover
 from goalwright.interfaces.cli.dialogs.plan_review import PlanReview
 from goalwright.interfaces.cli.view import output
+from goalwright.interfaces.cli.view.live.live_view import TurnView
 from goalwright.runs.goal import Goal
 from goalwright.runs.stop import Stop
 from goalwright.runs.stored.requests import approve_all
@@ -62,7 +62,7 @@ class TerminalChat:
     def __post_init__(self) -> None:
         where = self.chat.goalwright.paths
         history = where.data / "chat-history"
-        self._line = line.session(history, commands.COMMANDS, self.chat.skill_names, where.workspace)
+        self._line = prompt.session(history, commands.COMMANDS, self.chat.skill_names, where.workspace)
         self._free.set()
 
     async def talk(self, first: Goal | str | None = None, *, resume: bool = False) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from goalwright.interfaces.cli.configuration import SettingFlags
-    from goalwright.interfaces.cli.view.output_mode import OutputMode
+    from goalwright.interfaces.cli.view.output import OutputMode
     from goalwright.runs.recipes.parameters import RecipeSource
     from goalwright.runs.recipes.recipe import RecipeParameter
     from goalwright.runs.recipes.workspace_recipes import WorkspaceRecipes

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
     from contextlib import AbstractContextManager
 
-    from goalwright.interfaces.cli.view.output_mode import OutputMode
+    from goalwright.interfaces.cli.view.output import OutputMode
     from goalwright_planner.approvals import ApprovalRequest, Approve
 
 _CHOICES = "Allow it? [y]es, [n]o, [a]ll calls of this tool, [e]dit the arguments, [l]ater: "

@@ -18,7 +18,7 @@ from goalwright_skills.errors import SetupError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from goalwright.interfaces.cli.view.output_mode import OutputMode
+    from goalwright.interfaces.cli.view.output import OutputMode
     from goalwright.settings.settings import Settings
 
 _INSTALL = "pip install 'goalwright[local]'"

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from goalwright.interfaces.cli.execution import RunFunction
-    from goalwright.interfaces.cli.view.output_mode import OutputMode
+    from goalwright.interfaces.cli.view.output import OutputMode
     from goalwright.runs.goal import Goal
     from goalwright.runs.runtime import Goalwright
     from goalwright_planner.plan.plan import Plan

@@ -13,7 +13,7 @@ from goalwright_skills.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from goalwright.interfaces.cli.view.output_mode import OutputMode
+    from goalwright.interfaces.cli.view.output import OutputMode
     from goalwright.runs.goal import Goal
     from goalwright.runs.recipes.workspace_recipes import WorkspaceRecipes
     from goalwright.runs.runtime import Goalwright

@@ -1,14 +1,15 @@
-"""What a terminal shows, and what is printed without one.
+"""The output of the command line, on a terminal or in a pipe.
 
-output.py, output_mode.py           everything that is printed goes through here
-width.py                            text that fits a terminal
-progress.py, live/, heartbeat.py     a run while it runs: lines, or a graph redrawn in place
-event_text.py                       an event as a line
-plan_graph.py                       a plan, drawn
-answer.py                           a run's result
-timeline.py, run_list.py            a recorded run, and a list of them
-batch_progress.py                   a batch while it runs
-reports/                            what was measured: a batch, an evaluation, the selection of skills
+output.py                          prints everything, to stdout and stderr
+width.py                           fits text to a terminal
+progress.py, live/, heartbeat.py   the progress of a run: lines, or a graph redrawn in place
+event_text.py                      an event as one line
+plan_graph.py                      the graph of a plan
+answer.py                          the result of a run
+result_target.py, whole_file.py    the files and folders of `-o`
+timeline.py                        a recorded run
+batch_progress.py                  the progress of a batch
+reports/                           reports of a batch, an evaluation and the selection of skills
 
-Commands import these modules, and these import the values they show; none of them runs anything.
+Commands import these modules. None of them runs a goal.
 """

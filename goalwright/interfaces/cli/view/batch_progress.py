@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from goalwright.batch.engine import Pace
     from goalwright.batch.goals import BatchGoal
     from goalwright.batch.summary import BatchSummary
-    from goalwright.interfaces.cli.view.output_mode import OutputMode
+    from goalwright.interfaces.cli.view.output import OutputMode
 
 _EVERY = 5.0
 _SLOWEST = 3

@@ -2,26 +2,44 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import os
 import shutil
 import sys
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
-from goalwright.interfaces.cli.view import ascii_marks, width
+from goalwright.interfaces.cli.view import width
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from goalwright.interfaces.cli.view.output_mode import OutputMode
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 # Characters that a terminal obeys instead of showing: C0 and C1 controls except newline and tab, separators of lines,
 # and those that change the writing direction.
 _CONTROLS = [*(set(range(0x20)) - {0x09, 0x0A}), *range(0x7F, 0xA0), *range(0x2028, 0x202F), *range(0x2066, 0x206A)]
 _SHOWN = {code: f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" for code in _CONTROLS}
 _IN_JSON = {code: f"\\u{code:04x}" for code in _CONTROLS if code > 0x1F}  # JSON escapes the others itself
+
+_ERRORS = "goalwright_marks"
+# One column for one, so that what is aligned stays aligned.
+_MARKS = {
+    "·": "-", "▶": ">", "✓": "+", "✗": "x", "–": "-", "—": "-", "■": "#", "…": "~", "≈": "~", "×": "x", "←": "<",
+    "→": ">", "█": "#", "○": "o", "◇": "*", "│": "|", "─": "-", "└": "`", "┘": "'", "┌": ".", "┐": ".", "├": "|",
+    "┤": "|", "┴": "+", "┬": "+", "┼": "+", "•": "*", "“": '"', "”": '"', "‘": "'", "’": "'", "━": "=", "╸": "=",
+    "╺": "=", "┃": "|",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class OutputMode:
+    """How much a command prints, and in which form: --json, --quiet and --verbose."""
+
+    as_json: bool = False
+    quiet: bool = False
+    verbose: bool = False
 
 
 class _NoReader(io.StringIO):
@@ -70,8 +88,40 @@ def prepare_streams() -> None:
     sys.stderr = sys.stderr or nothing.open("w", encoding="utf-8")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            own = ascii_marks.encoding(os.environ) if stream.isatty() else None
-            stream.reconfigure(encoding=own, errors=ascii_marks.register())
+            own = terminal_encoding(os.environ) if stream.isatty() else None
+            stream.reconfigure(encoding=own, errors=register_ascii_marks())
+
+
+def register_ascii_marks() -> str:
+    """Make known how marks are written in an encoding that lacks them; returns the name of that error handler."""
+    codecs.register_error(_ERRORS, _ascii_marks)
+    return _ERRORS
+
+
+def terminal_encoding(env: Mapping[str, str]) -> str | None:
+    """The encoding of a terminal whose locale names one other than UTF-8; None if Python's own choice counts.
+
+    Python writes UTF-8 where the locale is `C` or is not installed, whatever the terminal can show.
+    """
+    if env.get("PYTHONIOENCODING") or env.get("PYTHONUTF8"):
+        return None
+    locale = env.get("LC_ALL") or env.get("LC_CTYPE") or env.get("LANG") or ""
+    if locale in ("C", "POSIX"):
+        return "ascii"
+    charset = locale.partition(".")[2].partition("@")[0]
+    try:
+        named = codecs.lookup(charset).name if charset else "utf-8"
+    except LookupError:
+        return None
+    return None if named == "utf-8" else named
+
+
+def _ascii_marks(error: UnicodeError) -> tuple[str | bytes, int]:
+    """The marks in ASCII; other characters are spelled out."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    text = error.object[error.start : error.end]
+    return "".join(_MARKS.get(one) or one.encode("ascii", "backslashreplace").decode() for one in text), error.end
 
 
 def prints_documents(arguments: Sequence[str]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, Protocol
 
 from goalwright.interfaces.cli.view import output, width
@@ -23,10 +23,12 @@ from goalwright_planner.events import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from goalwright.interfaces.cli.view.output_mode import OutputMode
+    from goalwright.interfaces.cli.view.output import OutputMode
 
 
 _INDENT = 11  # the width of the time in front of a line
+_COUNTER_REDRAW, _COUNTER_LINE = 0.1, 10.0  # seconds
+_CLEAR = "\r\x1b[K"
 
 
 class ProgressView(Protocol):
@@ -132,3 +134,32 @@ class ProgressLines:
                 return f"{event.task}: tool {event.name}: {event.envelope['status']}"
             case _:
                 return describe(event)
+
+
+@contextmanager
+def counter(text: Callable[[int], str], *, quiet: bool) -> Iterator[Callable[[int], None]]:
+    """Yield a callback for the number of finished items; `text` formats it as a line, redrawn on a terminal."""
+    drawn = output.is_terminal()
+    last = time.monotonic()
+
+    def note(done: int) -> None:
+        nonlocal last
+        if quiet or time.monotonic() - last < (_COUNTER_REDRAW if drawn else _COUNTER_LINE):
+            return
+        last = time.monotonic()
+        if drawn:
+            _write(_CLEAR + text(done))
+        else:
+            output.say(text(done))
+
+    try:
+        yield note
+    finally:
+        if drawn and not quiet:
+            _write(_CLEAR)
+
+
+def _write(text: str) -> None:
+    with suppress(BrokenPipeError):
+        sys.stderr.write(text)
+        sys.stderr.flush()

@@ -23,7 +23,7 @@ from acp.schema import (
 )
 
 from goalwright.interfaces.acp.agent import GoalwrightAgent
-from goalwright.interfaces.acp.transport import LineTransport
+from goalwright.interfaces.acp.serve import LineTransport
 from goalwright.settings.paths import Paths
 from goalwright.settings.settings import Settings
 

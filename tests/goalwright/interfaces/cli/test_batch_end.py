@@ -12,7 +12,7 @@ from goalwright.batch.options import BatchOptions
 from goalwright.batch.run_batch import BatchReport
 from goalwright.batch.summary import BatchSummary
 from goalwright.interfaces.cli.commands.batches import run
-from goalwright.interfaces.cli.view.output_mode import OutputMode
+from goalwright.interfaces.cli.view.output import OutputMode
 from goalwright.models.budget import Budget
 from goalwright_planner.errors import BudgetSpent
 

@@ -19,8 +19,8 @@ from typing import Any
 import httpx
 import pytest
 
-from goalwright.interfaces.cli.chat.line import completions, files_below
-from goalwright.interfaces.cli.chat.typed_goal import typed_goal
+from goalwright.interfaces.cli.chat.chat import typed_goal
+from goalwright.interfaces.cli.chat.prompt import completions, files_below
 from goalwright.runs.goal import Goal
 from tests.goalwright.interfaces.cli.tmux import Terminal, needs_tmux
 from tests.goalwright.recorded import rows, store

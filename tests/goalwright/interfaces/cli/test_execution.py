@@ -20,7 +20,7 @@ from goalwright.interfaces.cli.execution import (
     run_to_exit,
     show_result,
 )
-from goalwright.interfaces.cli.view.output_mode import OutputMode
+from goalwright.interfaces.cli.view.output import OutputMode
 from goalwright.interfaces.cli.view.result_target import ResultTarget
 from goalwright.runs.runtime import Goalwright
 from goalwright.runs.steps.answering import NO_RESULT

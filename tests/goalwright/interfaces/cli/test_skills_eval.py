@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from goalwright.interfaces.cli.view import counting, output
+from goalwright.interfaces.cli.view import output, progress
 from goalwright.interfaces.cli.view.reports import selection
 from goalwright_skills.evaluation.evaluate import Evaluation, Figures
 from tests.goalwright.interfaces.cli.test_main import ended
@@ -211,8 +211,8 @@ def test_llm_detector_is_asked_once_per_goal(
 def test_progress_at_a_terminal_and_elsewhere(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(counting, "_REDRAW", 0.0)
-    monkeypatch.setattr(counting, "_LINE", 0.0)
+    monkeypatch.setattr(progress, "_COUNTER_REDRAW", 0.0)
+    monkeypatch.setattr(progress, "_COUNTER_LINE", 0.0)
     for terminal, quiet, said in (
         (True, False, "\r\x1b[K7 done\r\x1b[K"),
         (False, False, "7 done\n"),
@@ -220,7 +220,7 @@ def test_progress_at_a_terminal_and_elsewhere(
         (False, True, ""),
     ):
         monkeypatch.setattr(output, "is_terminal", lambda shown=terminal: shown)
-        with counting.counting(lambda done: f"{done} done", quiet=quiet) as note:
+        with progress.counter(lambda done: f"{done} done", quiet=quiet) as note:
             note(7)
         assert capsys.readouterr().err == said
 

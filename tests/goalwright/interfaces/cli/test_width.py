@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from goalwright.interfaces.cli.view import run_list, width
+from goalwright.interfaces.cli.commands.traces.list import run_lines
+from goalwright.interfaces.cli.view import width
 from goalwright_executor.stores.row import RunSummary
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def list_lines(max_width: int | None) -> list[str]:
         RunSummary(RUN, GOAL, "interrupted", "2026-11-15T10:15:42Z", 1234.5, 12, None),
         RunSummary(RUN, "文書" * 60, "done", "2026-11-15T10:15:42Z", None, 1, 0.1234),
     ]
-    return list(run_list.lines(runs, max_width))
+    return list(run_lines(runs, max_width))
 
 
 @pytest.mark.parametrize("max_width", [120, 80, 50, 40])

@@ -17,7 +17,7 @@ from goalwright_skills.errors import InputError
 if TYPE_CHECKING:
     from goalwright.interfaces.cli.commands.batches.batch_flags import BatchFlags, ClusterFlags
     from goalwright.interfaces.cli.configuration import SettingFlags
-    from goalwright.interfaces.cli.view.output_mode import OutputMode
+    from goalwright.interfaces.cli.view.output import OutputMode
 
 
 @click.command(cls=SectionedCommand)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from goalwright.batch.options import BatchOptions, ClusterOptions
     from goalwright.batch.run_batch import Batch, BatchReport
     from goalwright.batch.summary import BatchSummary
-    from goalwright.interfaces.cli.view.output_mode import OutputMode
+    from goalwright.interfaces.cli.view.output import OutputMode
     from goalwright_planner.errors import BudgetSpent
 
 EXIT_OF_STOP = {"interrupted": 130, "budget": 5, "failures": 1}

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from goalwright.evaluation.evaluate import OpenEvaluation
     from goalwright.evaluation.report import EvaluationReport
     from goalwright.interfaces.cli.commands.evaluations.eval_flags import CheckFlags
-    from goalwright.interfaces.cli.view.output_mode import OutputMode
+    from goalwright.interfaces.cli.view.output import OutputMode
 
 
 def run_to_exit(

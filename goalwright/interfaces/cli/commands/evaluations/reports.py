@@ -14,7 +14,7 @@ from goalwright.interfaces.cli.commands.evaluations import eval_flags
 if TYPE_CHECKING:
     from goalwright.interfaces.cli.commands.evaluations.eval_flags import CheckFlags
     from goalwright.interfaces.cli.configuration import SettingFlags
-    from goalwright.interfaces.cli.view.output_mode import OutputMode
+    from goalwright.interfaces.cli.view.output import OutputMode
 
 
 @click.command("show")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from goalwright.evaluation.variant import Variant
     from goalwright.interfaces.cli.commands.batches.batch_flags import ClusterFlags
     from goalwright.interfaces.cli.commands.evaluations.eval_flags import CheckFlags, LimitFlags
-    from goalwright.interfaces.cli.view.output_mode import OutputMode
+    from goalwright.interfaces.cli.view.output import OutputMode
     from goalwright.settings.paths import Paths
 
 

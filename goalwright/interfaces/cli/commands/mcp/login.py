@@ -16,7 +16,7 @@ from goalwright.interfaces.cli.view import output
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from goalwright.interfaces.cli.view.output_mode import OutputMode
+    from goalwright.interfaces.cli.view.output import OutputMode
     from goalwright_skills.mcp.servers import McpServers
 
 PATIENCE = 600.0

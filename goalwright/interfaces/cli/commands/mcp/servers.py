@@ -14,7 +14,7 @@ from goalwright_skills.text.formatting import counted
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from goalwright.interfaces.cli.view.output_mode import OutputMode
+    from goalwright.interfaces.cli.view.output import OutputMode
     from goalwright.workspace.tools import WorkspaceTools
     from goalwright_skills.mcp.server_state import ServerState
 

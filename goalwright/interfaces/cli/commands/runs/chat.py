@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from goalwright.interfaces.cli.configuration import SettingFlags
     from goalwright.interfaces.cli.goal_source import SourceFlags
     from goalwright.interfaces.cli.options import GoalFlags
-    from goalwright.interfaces.cli.view.output_mode import OutputMode
+    from goalwright.interfaces.cli.view.output import OutputMode
     from goalwright.interfaces.cli.view.result_target import ResultTarget
     from goalwright.runs.conversations.conversation import Conversation
     from goalwright.runs.goal import Goal
@@ -145,12 +145,12 @@ async def _talk(
     chat: Chat, first: Awaitable[Goal | str | None], *, resume: bool, allow_all: bool, reviews: bool
 ) -> int:
     """Run the turns that are typed at the terminal or read from stdin; returns the exit status."""
-    from goalwright.interfaces.cli.chat import lines
+    from goalwright.interfaces.cli.chat import piped
 
     async with chat.goalwright:
         turn = await first
         if chat.page is None:
-            return await lines.talk(chat, turn, resume=resume, allow_all=allow_all)
+            return await piped.talk(chat, turn, resume=resume, allow_all=allow_all)
         from goalwright.interfaces.cli.chat.terminal import TerminalChat
 
         try:

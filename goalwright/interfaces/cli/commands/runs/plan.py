@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from goalwright.interfaces.cli.configuration import SettingFlags
     from goalwright.interfaces.cli.options import GoalFlags
-    from goalwright.interfaces.cli.view.output_mode import OutputMode
+    from goalwright.interfaces.cli.view.output import OutputMode
     from goalwright.interfaces.cli.view.progress import ProgressView
     from goalwright.runs.goal import Goal
     from goalwright.runs.runtime import Goalwright

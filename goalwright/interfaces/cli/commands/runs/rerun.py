@@ -19,7 +19,7 @@ from goalwright_skills.errors import InputError
 
 if TYPE_CHECKING:
     from goalwright.interfaces.cli.configuration import SettingFlags
-    from goalwright.interfaces.cli.view.output_mode import OutputMode
+    from goalwright.interfaces.cli.view.output import OutputMode
     from goalwright.interfaces.cli.view.result_target import ResultTarget
     from goalwright.runs.stored.rerun import RerunPlan
 

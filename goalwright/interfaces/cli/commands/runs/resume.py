@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from goalwright.interfaces.cli.answer_options import AnswerFlags
     from goalwright.interfaces.cli.configuration import SettingFlags
     from goalwright.interfaces.cli.execution import RunFunction
-    from goalwright.interfaces.cli.view.output_mode import OutputMode
+    from goalwright.interfaces.cli.view.output import OutputMode
     from goalwright.interfaces.cli.view.result_target import ResultTarget
     from goalwright.runs.stop import Stop
     from goalwright_executor.history.result import Result

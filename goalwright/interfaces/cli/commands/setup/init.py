@@ -13,7 +13,7 @@ from goalwright.interfaces.cli.view import output
 from goalwright_skills.errors import InputError
 
 if TYPE_CHECKING:
-    from goalwright.interfaces.cli.view.output_mode import OutputMode
+    from goalwright.interfaces.cli.view.output import OutputMode
 
 
 _HEAD = """# Settings for goalwright in this folder. Every line is optional and shows the default, or an example.

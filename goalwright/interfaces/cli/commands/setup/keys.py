@@ -14,7 +14,7 @@ from goalwright.interfaces.cli.view import output
 from goalwright_skills.errors import InputError
 
 if TYPE_CHECKING:
-    from goalwright.interfaces.cli.view.output_mode import OutputMode
+    from goalwright.interfaces.cli.view.output import OutputMode
 
 
 @click.group()

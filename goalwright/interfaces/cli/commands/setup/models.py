@@ -10,7 +10,7 @@ from goalwright.interfaces.cli import options
 from goalwright.interfaces.cli.view import output
 
 if TYPE_CHECKING:
-    from goalwright.interfaces.cli.view.output_mode import OutputMode
+    from goalwright.interfaces.cli.view.output import OutputMode
     from goalwright.models.local.store import ModelStore
 
 

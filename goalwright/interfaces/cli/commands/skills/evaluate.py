@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from goalwright.interfaces.cli.configuration import SettingFlags
-    from goalwright.interfaces.cli.view.output_mode import OutputMode
+    from goalwright.interfaces.cli.view.output import OutputMode
     from goalwright.workspace.skills import WorkspaceSkills
     from goalwright_skills.evaluation.evaluate import Evaluation, Outcome
     from goalwright_skills.evaluation.explain import Explainer
@@ -198,7 +198,7 @@ def _evaluate(
     bounds: EvalBounds | None,
     mode: OutputMode,
 ) -> int:
-    from goalwright.interfaces.cli.view.counting import counting
+    from goalwright.interfaces.cli.view.progress import counter
     from goalwright.interfaces.cli.view.reports import selection as view
     from goalwright_skills.evaluation.evaluate import Evaluation, evaluate
 
@@ -210,7 +210,7 @@ def _evaluate(
     total = f"of {counted(len(goals), 'goal')}"
 
     def counted_off(outcomes: Iterator[Outcome]) -> Iterator[Outcome]:
-        with counting(lambda done: f"{done:,} {total}", quiet=mode.quiet) as note:
+        with counter(lambda done: f"{done:,} {total}", quiet=mode.quiet) as note:
             for done, outcome in enumerate(outcomes, 1):
                 yield outcome
                 note(done)

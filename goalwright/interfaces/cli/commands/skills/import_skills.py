@@ -19,7 +19,7 @@ from goalwright_skills.text.formatting import counted, spelled
 if TYPE_CHECKING:
     from pathlib import PurePosixPath
 
-    from goalwright.interfaces.cli.view.output_mode import OutputMode
+    from goalwright.interfaces.cli.view.output import OutputMode
     from goalwright_skills.manage.git_source import GitUrl
     from goalwright_skills.manage.install import Staged
     from goalwright_skills.manage.update import FetchedVersion, UpdateState

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from goalwright.evaluation.improve.improve import Improvement, Improver
     from goalwright.interfaces.cli.commands.evaluations.eval_flags import LimitFlags
     from goalwright.interfaces.cli.configuration import SettingFlags
-    from goalwright.interfaces.cli.view.output_mode import OutputMode
+    from goalwright.interfaces.cli.view.output import OutputMode
 
 _REPEAT = 3
 

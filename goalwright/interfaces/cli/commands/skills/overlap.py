@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from goalwright.interfaces.cli.configuration import SettingFlags
-    from goalwright.interfaces.cli.view.output_mode import OutputMode
+    from goalwright.interfaces.cli.view.output import OutputMode
     from goalwright_skills.evaluation.overlap import Overlap
 
 _SHOWN = 3
@@ -25,7 +25,7 @@ def print_overlap(
 ) -> int:
     """Print the pairs of skills that compete for a phrase of a description, or for a goal of a file."""
     from goalwright.interfaces.cli.commands.skills.evaluate import explainer_of, read_goals, say_unknown
-    from goalwright.interfaces.cli.view.counting import counting
+    from goalwright.interfaces.cli.view.progress import counter
     from goalwright_skills.evaluation import overlap as overlaps
     from goalwright_skills.selection import detectors
 
@@ -42,7 +42,7 @@ def print_overlap(
         every = [pair for pair in overlaps.in_goals(goals, active, detector) if skill in (None, pair.a, pair.b)]
         pairs, omitted = every[:limit], len(every) - limit
     else:
-        with counting(lambda done: f"{counted(done, 'phrase')} tried", quiet=mode.quiet) as note:
+        with counter(lambda done: f"{counted(done, 'phrase')} tried", quiet=mode.quiet) as note:
             pairs, omitted = overlaps.in_descriptions(active, detector, limit, only=skill, progress=note)
     if mode.as_json:
         output.print_json([{"a": pair.a, "b": pair.b, "goals": list(pair.goals)} for pair in pairs])

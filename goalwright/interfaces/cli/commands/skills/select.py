@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from goalwright.interfaces.cli.configuration import SettingFlags
-    from goalwright.interfaces.cli.view.output_mode import OutputMode
+    from goalwright.interfaces.cli.view.output import OutputMode
     from goalwright.settings.settings import Settings
     from goalwright.workspace.skills import WorkspaceSkills
     from goalwright_planner.events import Event

@@ -9,14 +9,14 @@ import click
 
 from goalwright.interfaces.cli import configuration, options
 from goalwright.interfaces.cli.view import output, width
-from goalwright_skills.text.formatting import dollars
+from goalwright_skills.text.formatting import counted, dollars
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from goalwright.interfaces.cli.configuration import SettingFlags
-    from goalwright.interfaces.cli.view.output_mode import OutputMode
+    from goalwright.interfaces.cli.view.output import OutputMode
     from goalwright_executor.stores.row import RunSummary
     from goalwright_executor.stores.run_lists import RunFilter
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _DEFAULT_LIMIT = 50
 # Seconds that a search waits for runs to be indexed.
 _CATCH_UP = 5.0
+_MIN_GOAL_WIDTH = 24  # the columns that it takes to recognise a goal
 
 
 @click.command("list")
@@ -75,7 +76,6 @@ def list_runs(
 
     Exit status: 0 done, 2 wrong usage, 4 the journal cannot be used.
     """
-    from goalwright.interfaces.cli.view import run_list
     from goalwright.traces import run_search
 
     named = {"text": " ".join(words), "status": status, "skill": skill, "model": model_name, "tag": tag, "code": code}
@@ -87,7 +87,7 @@ def list_runs(
         return 0
     if not runs and not mode.quiet:
         output.say("No run matches." if criteria else "No runs yet.")
-    for line in run_list.lines(runs, width.of(sys.stdout)):
+    for line in run_lines(runs, width.of(sys.stdout)):
         output.print_text(line)
     return 0
 
@@ -114,8 +114,31 @@ def _find_runs(workspace: Path, flags: SettingFlags, limit: int | None, criteria
     return [local_summary(run, where) for run in runs]
 
 
+def run_lines(runs: Sequence[RunSummary], max_width: int | None) -> Iterator[str]:
+    """List runs with status, tasks, time, cost and goal; on a narrow terminal the goal has its own line."""
+    rows = [(run.run_id, *_figures(run)) for run in runs]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for run, (run_id, status, *figures) in zip(runs, rows, strict=True):
+        aligned = " ".join(f"{text:>{size}}" for text, size in zip(figures, widths[2:], strict=True))
+        line = f"{run_id:<{widths[0]}}  {status:<{widths[1]}} {aligned}"
+        goal = " ".join(run.goal.split())
+        if max_width is None or max_width - len(line) - 2 >= _MIN_GOAL_WIDTH:
+            yield f"{line}  {width.cut(goal, max_width and max_width - len(line) - 2)}"
+            continue
+        if len(line) <= max_width:
+            yield line
+        else:
+            yield from width.flow(f"{run_id}  {status}", filter(None, figures), max_width)
+        yield f"    {width.cut(goal, max_width - 4)}"
+
+
+def _figures(run: RunSummary) -> tuple[str, str, str, str]:
+    cost = "?" if run.cost_usd is None else dollars(run.cost_usd)
+    seconds = "" if run.seconds is None else f"{run.seconds:.1f} s"
+    return run.status, counted(run.tasks, "task"), seconds, cost
+
+
 _MOST_DAYS = 366
-_CATCH_UP = 5.0
 _SHOWN = 10
 
 

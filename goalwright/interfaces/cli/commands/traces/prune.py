@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from goalwright.interfaces.cli.configuration import SettingFlags
-    from goalwright.interfaces.cli.view.output_mode import OutputMode
+    from goalwright.interfaces.cli.view.output import OutputMode
     from goalwright_executor.stores.store import Store
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from goalwright.interfaces.cli.configuration import SettingFlags
-    from goalwright.interfaces.cli.view.output_mode import OutputMode
+    from goalwright.interfaces.cli.view.output import OutputMode
     from goalwright.settings.paths import Paths
     from goalwright.settings.resolve import Resolved
     from goalwright.settings.settings import Settings

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from goalwright.interfaces.cli.configuration import SettingFlags
-    from goalwright.interfaces.cli.view.output_mode import OutputMode
+    from goalwright.interfaces.cli.view.output import OutputMode
     from goalwright.settings.paths import Paths
     from goalwright.traces.read import Trace
     from goalwright_executor.history.result import Result

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from goalwright.interfaces.cli.view import ascii_marks
+from goalwright.interfaces.cli.view import output
 from tests.terminal import start_at_terminal, until
 
 if TYPE_CHECKING:
@@ -35,14 +35,14 @@ if TYPE_CHECKING:
     ],
 )
 def test_a_locale_that_names_another_encoding_counts(env: dict[str, str], expected: str | None) -> None:
-    assert ascii_marks.encoding(env) == expected
+    assert output.terminal_encoding(env) == expected
 
 
 @pytest.mark.parametrize(
     ("encoding", "text"), [("ascii", "+ 3/3 - x2 ~ \\xfc \\u4e2d"), ("latin-1", "+ 3/3 · ×2 ~ ü \\u4e2d")]
 )
 def test_marks_have_a_form_in_ascii_and_other_characters_are_spelled_out(encoding: str, text: str) -> None:
-    stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding, errors=ascii_marks.register())
+    stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding, errors=output.register_ascii_marks())
     stream.write("✓ 3/3 · ×2 … ü 中")
     stream.seek(0)
     assert stream.read() == text
