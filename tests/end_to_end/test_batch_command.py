@@ -183,7 +183,7 @@ def test_a_journal_that_cannot_be_used_is_said_before_any_goal_is_begun(
     server = serve(answering)
     (folder / "bad.db").write_text("no database, but long enough to be looked at as one" * 20, encoding="utf-8")
     ran = goalwright("batch", "goals.jsonl", "-o", "out.jsonl", "--json", "--journal", "bad.db", *MODEL, cwd=folder)
-    assert ran.status == 4
+    assert ran.status == 2
     assert "cannot be used" in json.loads(ran.out)["error"]["message"]
     assert sorted(path.name for path in folder.iterdir() if path.name.startswith("out")) == []
     assert server.calls == []
@@ -390,10 +390,10 @@ def test_a_key_of_a_goals_plan_that_means_nothing_is_warned_of(
     folder: Path, serve: Serve, goalwright: Goalwright
 ) -> None:
     serve(answering)
-    plan = {"tasks": [{"id": "a", "action_type": "llm", "instruction": "x", "timeout": 3}]}
+    plan = {"tasks": [{"id": "a", "action_type": "llm", "instruction": "x", "color": "red"}]}
     (folder / "goals.jsonl").write_text(json.dumps({"goal": "y", "plan": plan}), encoding="utf-8")
     assert goalwright("batch", "goals.jsonl", "-o", "out.jsonl", *MODEL, cwd=folder).status == 0
-    said = "the plan was repaired: task 'a': the unknown key 'timeout' was dropped"
+    said = "the plan was repaired: task 'a': the unknown key 'color' was dropped"
     assert rows(folder / "out.jsonl")[0]["warnings"] == [said]
     (folder / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
     assert said in goalwright("run", "--plan", "plan.json", "--dry-run", *MODEL, cwd=folder).err

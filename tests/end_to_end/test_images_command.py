@@ -112,7 +112,7 @@ def test_a_model_that_cannot_see_is_told_and_so_is_the_person(
     document = json.loads(ran.out)
     assert not any(call.images for call in server.calls)
     assert f"- shots/red.png (image/png, 640 × 480 pixels, {len(RED):,} bytes)" in server.calls[1].user
-    assert any("cannot see shots/red.png, and was told of it only" in text for text in document["warnings"])
+    assert any("cannot see shots/red.png and got" in text for text in document["warnings"])
     assert "shots/red.png: no model that can see was shown it" in document["answer"]
     (workspace / "goalwright.toml").write_text('[vision]\n"openai/gpt-3.5*" = true\n', encoding="utf-8")
     assert goalwright("run", "--json", *BLIND, *GOAL, cwd=workspace).status == 0

@@ -14,7 +14,6 @@ import msgspec
 from goalwright.models.litellm import estimates, lifecycle
 from goalwright.models.litellm.capabilities import Capabilities
 from goalwright.models.litellm.errors import explain
-from goalwright.models.litellm.http_limits import AnswerLimit, limited
 from goalwright.models.litellm.prices import listed_price
 from goalwright.models.litellm.prompted_tools import with_calls, without_tools
 from goalwright_planner.errors import CallTimedOut, FormatRefused, ImagesRefused, ModelError, ServerFailed, ToolsRefused
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from goalwright.models.litellm.capabilities import Capability
+    from goalwright.models.litellm.http_limits import AnswerLimit
     from goalwright_planner.model import OnText, Request, ToolSpec
     from goalwright_skills.image_file import Image
 
@@ -94,6 +94,9 @@ class LitellmModel:
 
     async def _call(self, request: Request, capability: Capability) -> Reply:
         """Make one call; if it fails after it was sent, the error has its estimated usage and cost."""
+        # The start of a run need not wait for httpx, which this module imports.
+        from goalwright.models.litellm.http_limits import AnswerLimit
+
         limit, answer = AnswerLimit(), StreamedAnswer()
         try:
             return await self._send(request, capability, limit, answer)
@@ -107,6 +110,8 @@ class LitellmModel:
     async def _send(
         self, request: Request, capability: Capability, limit: AnswerLimit, answer: StreamedAnswer
     ) -> Reply:
+        from goalwright.models.litellm.http_limits import limited
+
         litellm = lifecycle.load() if lifecycle.is_loaded() else await asyncio.to_thread(lifecycle.load)
         arguments = self._arguments(request, capability, litellm)
         on_text = request.on_text if capability.streams else None
