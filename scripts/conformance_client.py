@@ -18,7 +18,7 @@ import httpx2
 
 from goalwright_skills.mcp.entry import McpFault
 from goalwright_skills.mcp.servers import McpServers
-from goalwright_skills.mcp.tool import McpTool
+from goalwright_skills.mcp.tools import McpTool
 from goalwright_skills.programs.trust import Trust
 from goalwright_skills.tools.current_call import FormAnswer, FormQuestion, asking
 from goalwright_skills.tools.form import parse_answer

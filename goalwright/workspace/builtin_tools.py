@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from goalwright.workspace.skills import WorkspaceSkills
     from goalwright_planner.plan.task import Task
     from goalwright_skills.builtin.writing.write_place import WritePlace
-    from goalwright_skills.mcp.prompt import McpPrompt
+    from goalwright_skills.mcp.tools import McpPrompt
     from goalwright_skills.programs.executable import ToolHost
     from goalwright_skills.skill import Skill
     from goalwright_skills.tools.tool import Tool

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from goalwright_skills.confinement import Confinement
     from goalwright_skills.discovery.registry import Registry
     from goalwright_skills.functions.functions import FunctionTool
-    from goalwright_skills.mcp.prompt import McpPrompt
+    from goalwright_skills.mcp.tools import McpPrompt
     from goalwright_skills.mcp.server_state import ToolOffer
     from goalwright_skills.mcp.servers import McpServers
     from goalwright_skills.programs.manifest import Manifest
@@ -162,8 +162,8 @@ class WorkspaceTools:
 
         Text is returned as `text`, other files are saved among the artifacts; a failure is an envelope.
         """
-        from goalwright_skills.mcp.resources import READ_RESOURCE
-        from goalwright_skills.mcp.tool import McpTool
+        from goalwright_skills.mcp.server_state import READ_RESOURCE
+        from goalwright_skills.mcp.tools import McpTool
 
         return await McpTool(READ_RESOURCE, "", {}, self.mcp, artifacts, self.disk).read(server, uri)
 
@@ -179,7 +179,7 @@ class WorkspaceTools:
             specs = [ToolSpec(tool.name, tool.description, tool.offered_parameters) for tool in offered]
         if not specs:
             return {}
-        from goalwright_skills.mcp.tool import McpTool
+        from goalwright_skills.mcp.tools import McpTool
 
         return {
             spec.name: McpTool(spec.name, spec.description, spec.parameters, self.mcp, artifacts, self.disk)
@@ -190,7 +190,7 @@ class WorkspaceTools:
         """Return the recorded prompts of MCP servers as skills, by name."""
         if not specs:
             return {}
-        from goalwright_skills.mcp.prompt import McpPrompt
+        from goalwright_skills.mcp.tools import McpPrompt
 
         rows = ((spec.name, spec.description, spec.parameters) for spec in specs)
         return {row[0]: McpPrompt(*row, self.mcp, artifacts, self.disk) for row in rows}

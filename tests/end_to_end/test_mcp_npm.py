@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from goalwright_planner.model import Reply, ToolCall
-from goalwright_skills.mcp.tool import McpTool
+from goalwright_skills.mcp.tools import McpTool
 from tests.fakes import ScriptedModel
 from tests.goalwright.recorded import goalwright, replayed, rows
 from tests.mcp_workspace import configure, open_servers

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from goalwright_planner.prompting.prompts import Prompts
     from goalwright_skills.discovery.registry import Registry
     from goalwright_skills.image_file import Image
-    from goalwright_skills.mcp.prompt import McpPrompt
+    from goalwright_skills.mcp.tools import McpPrompt
     from goalwright_skills.tools.tool import Tool
 
 INPUT_BUDGET = 60_000

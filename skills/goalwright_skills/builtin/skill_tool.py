@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from goalwright_skills.builtin.tool_context import ToolContext
     from goalwright_skills.discovery.registry import Registry
-    from goalwright_skills.mcp.prompt import McpPrompt
+    from goalwright_skills.mcp.tools import McpPrompt
     from goalwright_skills.tools.envelope import Code
 
 DEPTH = 5
@@ -113,7 +113,7 @@ class SkillTool:
             return failure(_code(error), what, context)
 
     async def _from_server(self, prompt: McpPrompt, args: str, context: Context) -> str | Envelope:
-        got = await prompt.call(prompt.named(args))
+        got = await prompt.call(prompt.parse_arguments(args))
         return got.text if got.error is None else failure(got.error.code, got.error.message, context)
 
     def _refusal(self, name: str) -> str:

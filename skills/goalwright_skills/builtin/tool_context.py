@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from goalwright_skills.builtin.web.search_provider import SearchProvider
     from goalwright_skills.builtin.writing.write_place import WritePlace
     from goalwright_skills.discovery.registry import Registry
-    from goalwright_skills.mcp.prompt import McpPrompt
+    from goalwright_skills.mcp.tools import McpPrompt
     from goalwright_skills.programs.executable import ToolHost
     from goalwright_skills.skill import Skill
 

@@ -1,19 +1,18 @@
-"""MCP servers as tools: what `.mcp.json` names, trusted by content, started at the first call.
+"""MCP servers as tools: configured in `.mcp.json`, trusted by content, started at the first call.
 
-entry        one server as a configuration file has it, and what starts it once variables are filled in
+servers      the servers of a workspace: their states and whether they are trusted (start reading here)
 config       the configuration files: `.mcp.json` of the workspace, `mcp.json` of the user
-names        the names under which a server's tools are offered
-tool_list    a server's tools as goalwright offers them, and the cache of such lists
-trust        which entries and which lists of tools the user trusts
-authorisation/ logins: OAuth, with tokens in the user's data folder
-connections/ how servers are started, asked, and ended
-resources    the built-in tools for resources
-server_state how a server stands, and what those that may be used offer together
-servers      the servers of a workspace: how each stands, and whether it is trusted (start reading here)
-calls        calls to them: tools, resources, prompts
-result, answering  what a server answered, or why it did not, as an envelope
-offered, tool, prompt  a tool and a prompt of a server, as a run offers them
+entry        one server in a configuration file, and its launch values
 importing    servers that other programs have configured
+trust        entries and tool lists that the user trusts
+coverage     the files of a workspace that a server can load
+tool_list    the tools and prompts of a server, and their cache
+server_state the state of a server, and the tools of all active servers
+calls        calls of tools, resources and prompts
+tools        tools and prompts as a run offers them
+result       the answer of a server as an envelope
+authorisation/ logins: OAuth, with tokens in the user's data folder
+connections/ starting, asking and ending servers
 
 Only `connections` and `authorisation` import the package `mcp`, at the first connection.
 May import `programs`, `tools` and the modules below them.

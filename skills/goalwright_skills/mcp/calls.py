@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from goalwright_skills.mcp.authorisation.tokens import LoginNeeded
 from goalwright_skills.mcp.connections.answers import CallAnswer
 from goalwright_skills.mcp.entry import McpFault
-from goalwright_skills.mcp.resources import LIST_RESOURCES, READ_RESOURCE
+from goalwright_skills.mcp.server_state import LIST_RESOURCES, READ_RESOURCE
 from goalwright_skills.text.formatting import nearest_names
 from goalwright_skills.tools.current_call import current_person
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from goalwright_skills.errors import InputError
-from goalwright_skills.mcp.resources import resource_tools
+from goalwright_skills.mcp.tool_list import ListedTool
 from goalwright_skills.text.formatting import nearest_names
 
 if TYPE_CHECKING:
@@ -14,7 +14,12 @@ if TYPE_CHECKING:
 
     from goalwright_skills.mcp.authorisation.tokens import LoginState
     from goalwright_skills.mcp.entry import ServerEntry
-    from goalwright_skills.mcp.tool_list import ListedPrompt, ListedTool
+    from goalwright_skills.mcp.tool_list import ListedPrompt
+
+LIST_RESOURCES = "ListResources"
+READ_RESOURCE = "ReadResource"
+_LIST = "List the resources (files, records, pages) of MCP servers with their URIs; `server` limits it to one server."
+_READ = "Read a resource of an MCP server by its URI, as returned by ListResources or a tool of the server."
 
 Standing = Literal["active", "untrusted", "changed", "disabled", "broken", "login"]
 
@@ -74,9 +79,23 @@ def offer_of(states: Sequence[ServerState], warnings: Sequence[str]) -> ToolOffe
                 said.append(f"{what}: {other!r} also has one called {tool.name}")
             found.setdefault(tool.name, tool)
     active = [state for state in states if state.state == "active"]
-    for tool in resource_tools([state.entry.name for state in active if state.resources]):
+    for tool in _resource_tools([state.entry.name for state in active if state.resources]):
         found.setdefault(tool.name, tool)
     prompts: dict[str, ListedPrompt] = {}
     for prompt in (prompt for state in active for prompt in state.prompts):
         prompts.setdefault(prompt.skill_name, prompt)
     return ToolOffer(tuple(found.values()), tuple(said), tuple(prompts.values()))
+
+
+def _resource_tools(servers: Sequence[str]) -> tuple[ListedTool, ...]:
+    """Return the tools that list and read the resources of these servers; none if there are no servers."""
+    if not servers:
+        return ()
+    server = {"type": "string", "enum": list(servers), "description": "The server's name"}
+    uri = {"type": "string", "description": "The URI of the resource"}
+    listing = {"type": "object", "properties": {"server": server}}
+    reading = {"type": "object", "properties": {"server": server, "uri": uri}, "required": ["server", "uri"]}
+    return (
+        ListedTool(LIST_RESOURCES, "", LIST_RESOURCES, _LIST, listing, read_only=True),
+        ListedTool(READ_RESOURCE, "", READ_RESOURCE, _READ, reading, read_only=True),
+    )

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import time
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from goalwright_skills import safe_files
-from goalwright_skills.mcp.names import prompt_name, tool_name
+from goalwright_skills.skill import PROMPT_PREFIX
 from goalwright_skills.text.formatting import shorten
 from goalwright_skills.text.untrusted import join_surrogates, printable
 from goalwright_skills.tools.effects import READ_ONLY, Effects
@@ -25,6 +26,25 @@ _SCHEMA_LIMIT = 20_000
 _DAY = 24 * 3600.0
 _VERSION = 2
 _NAME_LIMIT = 100
+_TOOL_NAME_LIMIT = 64
+_UNSAFE = re.compile(r"[^A-Za-z0-9_-]")
+
+
+def tool_name(server: str, tool: str) -> str:
+    """Return the name of a tool for models: `mcp__server__tool`, shortened with a hash if it is too long."""
+    return _shortened(f"mcp__{_UNSAFE.sub('_', server)}__{_UNSAFE.sub('_', tool)}", server, tool)
+
+
+def prompt_name(server: str, prompt: str) -> str:
+    """Return the name of a prompt among skills: `mcp:server:prompt`, shortened like the name of a tool."""
+    return _shortened(f"{PROMPT_PREFIX}{_UNSAFE.sub('_', server)}:{_UNSAFE.sub('_', prompt)}", server, prompt)
+
+
+def _shortened(name: str, server: str, original: str) -> str:
+    if len(name) <= _TOOL_NAME_LIMIT:
+        return name
+    digest = hashlib.sha256(f"{server}\0{original}".encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return f"{name[: _TOOL_NAME_LIMIT - 9]}_{digest}"
 
 
 @dataclass(frozen=True, slots=True)

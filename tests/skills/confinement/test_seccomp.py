@@ -8,8 +8,7 @@ import struct
 import pytest
 
 from goalwright_skills.confinement import launcher, syscalls
-from goalwright_skills.confinement.bpf import ALLOW, ERRNO, KILL
-from goalwright_skills.confinement.seccomp import ARM64, OWN_PID, X86_64, Machine, gate, program
+from goalwright_skills.confinement.seccomp import ALLOW, ARM64, ERRNO, KILL, OWN_PID, X86_64, Machine, gate, program
 
 UNIX, INTERNET = 1, 2
 OTHER = 4711

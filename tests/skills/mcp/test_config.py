@@ -12,7 +12,7 @@ from goalwright_skills.errors import InputError
 from goalwright_skills.mcp import config, importing
 from goalwright_skills.mcp.coverage import coverage
 from goalwright_skills.mcp.entry import McpFault, ServerEntry
-from goalwright_skills.mcp.names import tool_name
+from goalwright_skills.mcp.tool_list import tool_name
 from goalwright_skills.mcp.trust import entry_key
 from tests.growth import growth
 

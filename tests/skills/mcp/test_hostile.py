@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from goalwright_skills.mcp.connections import session
-from goalwright_skills.mcp.tool import McpTool
 from goalwright_skills.mcp.tool_list import tool_list
+from goalwright_skills.mcp.tools import McpTool
 from tests.mcp_workspace import configure, open_servers, small
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from goalwright_skills.mcp.authorisation.callback import Callback
 from goalwright_skills.mcp.connections import http_transport
 from goalwright_skills.mcp.entry import McpFault
 from goalwright_skills.mcp.servers import McpServers
-from goalwright_skills.mcp.tool import McpTool
+from goalwright_skills.mcp.tools import McpTool
 from goalwright_skills.programs.trust import Trust
 from tests.oauth_server import ACCESS, REFRESH, REFRESHED, OAuthServer, browse
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from goalwright_skills.mcp.tool import McpTool
 from goalwright_skills.mcp.tool_list import load, save
+from goalwright_skills.mcp.tools import McpTool
 from goalwright_skills.tools.disk_use import DiskLimits
 from tests.mcp_workspace import PACKAGED, PLAIN, configure, open_servers, packaged, small, starts, track
 

@@ -1,12 +1,11 @@
-"""Connections to MCP servers: how they are started, asked, and ended.
+"""Connections to MCP servers.
 
 pool            all servers of a process, in a thread of their own (start reading here)
-connection      one server: what it offers, and its calls
-session         the session with it: opened, held, opened again
-callbacks       what a server asks and says besides its answers
-answers         what a server answers
-faults          how a server fails
-redaction       secrets, taken out of what a server says
+connection      one server: its tools and the calls to it
+session         the session with a server: started, kept open, restarted
+callbacks       questions, progress and log lines from a server
+answers         the answers and failures of a server
+redaction       removes secrets from the texts of a server
 transport       messages to and from a process, bounded
 http_transport  messages to and from an address, bounded
 behind_walls    a server's process, confined

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 from goalwright_skills.mcp.connections import session
-from goalwright_skills.mcp.connections.answers import CallAnswer, ServerOffer
+from goalwright_skills.mcp.connections.answers import CallAnswer, ServerEnded, ServerOffer, timeout_error
 from goalwright_skills.mcp.connections.callbacks import AskedTogether, ClientCallbacks
-from goalwright_skills.mcp.connections.faults import ServerEnded, too_slow
 from goalwright_skills.mcp.connections.redaction import Redaction
 from goalwright_skills.mcp.connections.session import ServerSession
 from goalwright_skills.mcp.tool_list import MOST_TOOLS
@@ -161,7 +160,7 @@ class ServerConnection:
                 if call.asking:
                     left = 1.0
                 elif left <= 0:
-                    raise too_slow(self.launch.name, self.launch.timeout)
+                    raise timeout_error(self.launch.name, self.launch.timeout)
                 await asyncio.wait({answer, stopped}, timeout=left, return_when=asyncio.FIRST_COMPLETED)
             if call.fault is not None:
                 raise call.fault

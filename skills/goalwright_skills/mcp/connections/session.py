@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from goalwright_skills.confinement import Launch, choose
+from goalwright_skills.mcp.connections.answers import ServerEnded, is_answer, is_disconnect, root_cause, timeout_error
 from goalwright_skills.mcp.connections.behind_walls import Started, confined
-from goalwright_skills.mcp.connections.faults import ServerEnded, is_answer, is_broken, root, too_slow
 from goalwright_skills.mcp.connections.redaction import Redaction
 from goalwright_skills.mcp.entry import McpFault
 
@@ -86,7 +86,7 @@ class ServerSession:
         try:
             return await asyncio.wait_for(answer, seconds)
         except TimeoutError as error:
-            raise too_slow(self.launch.name, seconds or 0) from error
+            raise timeout_error(self.launch.name, seconds or 0) from error
         except McpFault:
             raise
         except Exception as error:  # the package and its transports raise many kinds
@@ -99,7 +99,7 @@ class ServerSession:
         if (login := self._login_fault()) is not None:
             return login
         closed = getattr(error, "code", None) == _CLOSED and not is_answer(error)
-        if closed or not self.is_open or is_broken(error):
+        if closed or not self.is_open or is_disconnect(error):
             why, cut_off = self._why_not_there(error), self._noise is not None and self._noise.fault
             await self.close()
             kind = McpFault if cut_off else ServerEnded  # what it did once, it would do again
@@ -196,14 +196,14 @@ class ServerSession:
 
     def _why_not_started(self, error: BaseException | None) -> str:
         """Why a server could not be started, in words that follow its name."""
-        first = root(error)
+        first = root_cause(error)
         if is_answer(first) and not self.launch.url:
             return f"refused to start: {self.redaction.error(first)}"
         return self._why_not_there(error)
 
     def _why_not_there(self, error: BaseException | None) -> str:
         """Why a server is not there, in words that follow its name."""
-        first, noise = root(error), self._noise
+        first, noise = root_cause(error), self._noise
         if isinstance(first, McpFault):
             return first.message.removeprefix(f"the MCP server {self.launch.name!r} ")
         if noise is not None and noise.fault:
