@@ -273,7 +273,7 @@ class TaskRunner:
         texts, item = texts_of(task.given, results), item_texts(task)
         given = task.arguments if isinstance(task.arguments, str) else ""
         if (prompt := self.server_prompts.get(name)) is not None:
-            filled = {key: fill(value, texts, item) for key, value in prompt.named(given).items()}
+            filled = {key: fill(value, texts, item) for key, value in prompt.parse_arguments(given).items()}
             content = await self._called(prompt, task, filled)
             return self.memo.recorded(SkillLoaded(task.id, name, content)).content, self._model(task)
         arguments = fill(given, texts, item)
