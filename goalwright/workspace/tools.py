@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from goalwright_skills.confinement import Confinement
     from goalwright_skills.discovery.registry import Registry
     from goalwright_skills.functions.functions import FunctionTool
-    from goalwright_skills.mcp.tools import McpPrompt
     from goalwright_skills.mcp.server_state import ToolOffer
     from goalwright_skills.mcp.servers import McpServers
+    from goalwright_skills.mcp.tools import McpPrompt
     from goalwright_skills.programs.manifest import Manifest
     from goalwright_skills.skill import Skill
     from goalwright_skills.tools.envelope import CallLog, Envelope
