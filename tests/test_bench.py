@@ -75,8 +75,9 @@ def test_the_page_is_written_from_all_saved_figures(tmp_path: Path) -> None:
         encoding="utf-8"
     )
     assert written.index("## two") < written.index("## one")
-    assert "| goalwright | 5 (4–6) · 2.5x |" in written
-    assert "**missed**: it does more" in written
+    assert "| goalwright | 5 · 2.5x |" in written
+    assert "0 of 2 aims are met." in written
+    assert "≤ 2 | it does more |" in written
     assert "not within 60 s" in written
     assert "Not measured yet: `three`." in written
 

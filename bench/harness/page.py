@@ -19,8 +19,9 @@ PAGE = ROOT / "docs" / "benchmarks.md"
 FOLDER = ROOT / "docs" / "benchmarks"
 INTRODUCTION = """# Benchmarks
 
-goalwright beside the least that the work can cost, and beside other projects. One command measures every figure, with
-all contenders in the same run on the same machine:
+goalwright beside the least that the work can cost (the floor), and beside other projects. All contenders of a benchmark run in turn on the same
+machine. A cell holds the median and its ratio to the floor; ranges over all rounds, versions and machines are in [benchmarks/](benchmarks). Measure
+again with:
 
 <!-- not run: takes minutes; `.ci/run` runs the quick form -->
 
@@ -31,13 +32,7 @@ python -m bench batch skills_scale --corpus DIR   # with real skills and goals: 
 python -m bench --quick                        # seconds each, to check that they run
 ```
 
-The command writes this page, and the plots and figures in [benchmarks/](benchmarks). Other projects are installed into
-virtual environments in your cache folder; the page names those that cannot be installed. A cell holds the median, the
-range over all rounds in brackets, and the ratio to the floor. Each section ends with the commit, the machine and its
-load. On a busy machine, compare ratios, not times.
-
-Selection quality beside BM25, TF-IDF and MiniLM, and plan quality on public sets, are measured in
-`research/`.
+This writes the page. On a busy machine, compare ratios, not times.
 """
 
 
@@ -62,39 +57,39 @@ def write(order: tuple[str, ...] = (), path: Path = PAGE, folder: Path = FOLDER)
 
 
 def _aims(benchmarks: list[dict[str, Any]]) -> str:
-    """Render all aims as one table."""
-    rows = [
-        f"| {benchmark['name']} | {aim['what']} | {number(aim['value'])} | {_bound(aim)} | {_verdict(aim)} |"
-        for benchmark in benchmarks
-        for aim in benchmark["aims"]
+    """Count the aims that are met, and list the others."""
+    aims = [(benchmark["name"], aim) for benchmark in benchmarks for aim in benchmark["aims"]]
+    missed = [
+        f"| {name} | {aim['what']} | {number(aim['value'])} | {_bound(aim)} | {aim.get('reason', '')} |"
+        for name, aim in aims
+        if not aim["holds"]
     ]
-    return "\n".join(["## Aims", "", "| | figure | measured | aim | |", "|---|---|---|---|---|", *rows, ""])
+    count = f"{len(aims) - len(missed)} of {len(aims)} aims are met."
+    table = ["", "| missed | figure | measured | aim | reason |", "|---|---|---|---|---|", *missed] if missed else []
+    return "\n".join(["## Aims", "", count, *table, ""])
 
 
 def _bound(aim: dict[str, Any]) -> str:
     return f"≤ {number(aim['at_most'])}" if "at_most" in aim else f"≥ {number(aim['at_least'])}"
 
 
-def _verdict(aim: dict[str, Any]) -> str:
-    return "met" if aim["holds"] else f"**missed**{': ' + aim['reason'] if aim.get('reason') else ''}"
-
-
 def _section(benchmark: dict[str, Any]) -> str:
-    name = benchmark["name"]
-    measured = "; ".join(f"{key} {value}" for key, value in benchmark["measured"].items())
-    lines = [f"## {name}", "", benchmark["what"], "", f"Floor: {benchmark['floor']}", ""]
-    if benchmark["peers"]:
-        lines += ["Beside it: " + "; ".join(f"{key} ({value})" for key, value in benchmark["peers"].items()) + ".", ""]
+    name, measured = benchmark["name"], benchmark["measured"]
+    source = ", ".join(measured[key] for key in ("date", "commit", "machine") if key in measured)
+    lines = [f"## {name}", "", f"{benchmark['what']} Floor: {benchmark['floor']}", ""]
     for table in benchmark["tables"]:
         lines += _table(table)
-    lines += [f"![{name}](benchmarks/{name}.svg)", "", *(f"{note}\n" for note in benchmark["notes"])]
-    lines += [f"Measured in {benchmark['seconds']:.0f} s: {measured}.", ""]
-    return "\n".join(lines)
+    lines += [f"![{name}](benchmarks/{name}.svg)", "", " ".join([*map(_sentence, benchmark["notes"]), f"{source}."])]
+    return "\n".join([*lines, ""])
+
+
+def _sentence(note: str) -> str:
+    return note if note.endswith(".") else f"{note}."
 
 
 def _table(table: dict[str, Any]) -> list[str]:
     heads = [heading(column["name"], column["unit"]) for column in table["columns"]]
-    lines = [f"### {table['title']}", "", f"| | {' | '.join(heads)} |", "|---" * (len(heads) + 1) + "|"]
+    lines = [f"| {table['title']} | {' | '.join(heads)} |", "|---" * (len(heads) + 1) + "|"]
     for subject, row in table["rows"].items():
         lines.append(f"| {subject} | {' | '.join(map(_cell, row))} |")
     return [*lines, ""]
@@ -102,6 +97,8 @@ def _table(table: dict[str, Any]) -> list[str]:
 
 def _cell(cell: dict[str, Any]) -> str:
     from bench.harness.result import Cell
-    from bench.harness.text import figure
 
-    return figure(Cell(tuple(cell["samples"]), cell.get("note", "")), cell["ratio"])
+    median = Cell(tuple(cell["samples"]), cell.get("note", "")).value
+    if median is None:
+        return cell.get("note") or "–"
+    return number(median) + (f" · {number(cell['ratio'])}x" if cell["ratio"] is not None else "")

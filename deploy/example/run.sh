@@ -5,4 +5,4 @@ set -euo pipefail
 goalwright journal migrate
 exec goalwright batch goals.jsonl -o results.jsonl --resume \
   --engine ray --address auto --workers "${EXAMPLE_WORKERS:-2}" --slots 32 --drain 60 \
-  --model "${EXAMPLE_MODEL:-openai/gpt-4o-mini}" --rpm 300 --max-cost 1
+  --model "${EXAMPLE_MODEL:-openai/gpt-6-luna}" --rpm 300 --max-cost 1
