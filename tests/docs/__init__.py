@@ -1,1 +1,1 @@
-"""What the documentation shows is run as it is shown."""
+"""Tests of the documentation: its commands, examples, tables and links."""

@@ -1,4 +1,4 @@
-"""`goalwright` as a shell of the documentation's tests finds it: a process of the nursery, whose end goes into a log."""
+"""The `goalwright` command of the documentation's tests: runs in the nursery, and logs its exit status."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from pathlib import Path
 from tests.nursery import Nursery
 
 NURSERY, LOG = "GOALWRIGHT_COMMAND_NURSERY", "GOALWRIGHT_COMMAND_LOG"
-# The requests that pages speak of; a reader has others, which the tests put in their place.
+# Request ids in pages, which the tests replace with ids of waiting requests.
 REQUESTS = ("3fa8c1d2", "77b0e4aa")
-# Python is started only for what a shell cannot do.
+# Starts Python only to replace request ids.
 PROGRAM = """#!/bin/sh
 case "$*" in {named}) PYTHONPATH={root} exec {python} -m {module} "$@" ;; esac
 {forked} "$@"
@@ -24,7 +24,7 @@ exit $status
 
 
 def install(folder: Path, log: Path, nursery: Nursery) -> dict[str, str]:
-    """Write the program into a folder; returns the environment in which a shell finds it."""
+    """Write the program into a folder; return an environment with it on the path."""
     program = folder / "goalwright"
     program.parent.mkdir()
     named = "|".join(f"*{request}*" for request in REQUESTS)
@@ -37,17 +37,17 @@ def install(folder: Path, log: Path, nursery: Nursery) -> dict[str, str]:
 
 
 def _with_requests(arguments: list[str], nursery: Nursery) -> list[str]:
-    """The arguments with the requests that wait now."""
-    if not any(request in one for one in arguments for request in REQUESTS):
+    """Replace the request ids of pages with those of waiting requests."""
+    if not any(request in argument for argument in arguments for request in REQUESTS):
         return arguments
     waiting = json.loads(nursery.run(["approvals", "--json"]).out)
     for request, row in zip(REQUESTS, waiting, strict=True):
-        arguments = [one.replace(request, row["id"]) for one in arguments]
+        arguments = [argument.replace(request, row["id"]) for argument in arguments]
     return arguments
 
 
 def main() -> int:
-    """Run the command to its end with the files of this process, and log its status."""
+    """Run the command with the streams of this process, and log its exit status."""
     nursery = Nursery(os.environ[NURSERY])
     process = nursery.start(["-m", "goalwright", *_with_requests(sys.argv[1:], nursery)], stdin=0)
     status = process.wait(120)

@@ -55,12 +55,12 @@ class Shown:
 
     @property
     def statuses(self) -> list[int]:
-        """How each `goalwright` in it is to end, by the comment beside it."""
-        return [int(found[1]) if (found := EXIT.search(line)) else 0 for line in COMMAND.findall(self.text)]
+        """The expected exit status of each `goalwright` command, from the comment beside it."""
+        return [int(match[1]) if (match := EXIT.search(line)) else 0 for line in COMMAND.findall(self.text)]
 
 
 def blocks(page: Path) -> list[Shown]:
-    return [Shown(found["text"], found["reason"]) for found in BLOCK.finditer(page.read_text(encoding="utf-8"))]
+    return [Shown(match["text"], match["reason"]) for match in BLOCK.finditer(page.read_text(encoding="utf-8"))]
 
 
 @pytest.fixture
@@ -80,7 +80,7 @@ def shell(tmp_path: Path, nursery: Nursery) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    "page", [page for page in PAGES if any(not one.reason for one in blocks(page))], ids=lambda page: page.stem
+    "page", [page for page in PAGES if any(not block.reason for block in blocks(page))], ids=lambda page: page.stem
 )
 @pytest.mark.slow
 def test_the_commands_of_a_page_run_as_written(page: Path, workspace: Path, shell: dict[str, str]) -> None:
@@ -101,22 +101,24 @@ def _run(shown: Shown, workspace: Path, shell: dict[str, str], server: ProviderS
     ran = subprocess.run(
         ["bash", "-c", script], cwd=workspace, env={**shell, **server.env}, capture_output=True, text=True, timeout=600
     )
-    said = f"{script}\n{ran.stdout}\n{ran.stderr}"
-    assert [json.loads(line)["status"] for line in log.read_text(encoding="utf-8").splitlines()] == shown.statuses, said
-    assert "Traceback" not in said
-    assert ran.returncode == (shown.statuses[-1] if shown.statuses else 0), said
+    output = f"{script}\n{ran.stdout}\n{ran.stderr}"
+    assert [json.loads(line)["status"] for line in log.read_text(encoding="utf-8").splitlines()] == shown.statuses, (
+        output
+    )
+    assert "Traceback" not in output
+    assert ran.returncode == (shown.statuses[-1] if shown.statuses else 0), output
 
 
 def _git(folder: Path) -> None:
-    """Two commits with a tag between them, as pages assume that a project has."""
+    """Make a repository with two commits and a tag between them, which the pages assume."""
     author = ["-c", "user.name=A", "-c", "user.email=a@example.com"]
     for command in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "One"], ["tag", "v1.1"]):
         subprocess.run(["git", *author, *command], cwd=folder, check=True)
     subprocess.run(["git", *author, "commit", "-q", "--allow-empty", "-m", "Two"], cwd=folder, check=True)
 
 
-def test_what_is_not_run_says_why() -> None:
-    reasons = {one.reason for page in PAGES for one in blocks(page) if one.reason}
+def test_blocks_that_are_not_run_give_a_known_reason() -> None:
+    reasons = {block.reason for page in PAGES for block in blocks(page) if block.reason}
     known = (
         "needs the internet",
         "needs another machine",
@@ -150,8 +152,7 @@ EXAMPLES = {
 
 
 @pytest.mark.parametrize("example", sorted(EXAMPLES))
-def test_an_example_of_the_help_is_understood(example: str, workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its options and their values are taken; the tests of each command run it."""
+def test_examples_of_the_help_parse(example: str, workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(workspace)
     words = shlex.split(re.split(r" (?:\||>+|<|&+) ", example)[0])[1:]
     path: tuple[str, ...] = ()
@@ -162,11 +163,11 @@ def test_an_example_of_the_help_is_understood(example: str, workspace: Path, mon
 
 def test_every_option_is_in_the_documentation() -> None:
     pages = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
-    known = set(re.findall(r"(?<![\w-])-{1,2}[a-z][a-z0-9-]*", pages))
-    lacking = [
+    documented = set(re.findall(r"(?<![\w-])-{1,2}[a-z][a-z0-9-]*", pages))
+    missing = [
         f"{' '.join(('goalwright', *path))} {option.opts[0]}"
         for path, command in COMMANDS.items()
         for option in command.params
-        if isinstance(option, click.Option) and not known & {*option.opts, *option.secondary_opts}
+        if isinstance(option, click.Option) and not documented & {*option.opts, *option.secondary_opts}
     ]
-    assert lacking == []
+    assert missing == []

@@ -1,4 +1,4 @@
-"""The table of events in the docs has every event that is recorded, with its fields."""
+"""docs/events.md has every recorded event with its fields."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from goalwright_planner import events
 
 PAGE = (Path(__file__).parents[2] / "docs" / "events.md").read_text(encoding="utf-8")
-# Values inside of events, and the events that are shown and not recorded.
+# Values inside events, and events that are not recorded.
 OTHERS = {
     "ConversationTurn", "EarlierOutput", "EarlierRun", "EarlierTurn", "TurnResult", "SkillPrint", "FilePart", "Event",
     "Recorded", "RecipeUse", "TextStreamed", "CallProgressed", "ToolOutput", "ToolReported",
@@ -23,13 +23,13 @@ RECORDED = [
 
 
 def row_of(kind: type) -> str:
-    """The line of the table that describes an event."""
+    """Return the table row of an event."""
     name = re.sub(r"(?<!^)(?=[A-Z])", "_", kind.__name__).lower()
     return next((line for line in PAGE.splitlines() if re.match(rf"\| [`\w, ]*`{name}`", line)), "")
 
 
 @pytest.mark.parametrize("kind", RECORDED, ids=lambda kind: str(kind.__name__))
-def test_an_event_is_described_with_each_of_its_fields(kind: type) -> None:
+def test_every_event_is_documented_with_its_fields(kind: type) -> None:
     row = row_of(kind)
 
     assert row

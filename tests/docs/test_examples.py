@@ -40,7 +40,7 @@ def example(tmp_path: Path) -> Callable[[str], Path]:
     return copy
 
 
-def test_every_example_is_a_workspace_of_its_own() -> None:
+def test_every_example_is_a_workspace() -> None:
     assert [find(one, ROOT.parent) for one in EXAMPLES.iterdir() if one.is_dir()] == [
         one for one in EXAMPLES.iterdir() if one.is_dir()
     ]
@@ -52,7 +52,7 @@ def test_every_folder_is_in_the_table() -> None:
 
 
 @pytest.mark.parametrize(("name", "command"), [row for row in ROWS if row[1].startswith("goalwright ")])
-def test_a_command_of_the_table_works(
+def test_commands_of_the_table_work(
     name: str,
     command: str,
     example: Callable[[str], Path],
@@ -66,7 +66,7 @@ def test_a_command_of_the_table_works(
     assert ran.out.strip()
 
 
-def test_the_skill_is_selected_and_the_tool_passes_review(
+def test_example_skill_is_selected_and_example_tool_passes_the_check(
     example: Callable[[str], Path], goalwright: Callable[..., Ran]
 ) -> None:
     chosen = goalwright("skills", "select", "--json", "Write the release notes from CHANGES.md", cwd=example("skill"))
@@ -75,7 +75,7 @@ def test_the_skill_is_selected_and_the_tool_passes_review(
     assert checked.status == 0, checked.out
 
 
-def test_the_program_offers_its_own_tool(
+def test_library_example_offers_its_own_tool(
     example: Callable[[str], Path], serve: Callable[[Script], OpenAIServer], nursery: Nursery
 ) -> None:
     server = serve(scripted(PLAN))
@@ -89,7 +89,7 @@ def test_the_program_offers_its_own_tool(
 
 
 @pytest.mark.parametrize("extra", ["", WITHOUT_EXCEL], ids=["with excel", "without excel"])
-def test_the_recorded_run_is_a_test_that_passes_without_a_model(
+def test_recorded_run_passes_as_a_test_without_a_model(
     extra: str, example: Callable[[str], Path], nursery: Nursery
 ) -> None:
     options = ["-q", "-p", "no:cacheprovider", "-o", "addopts="]

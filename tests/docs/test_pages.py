@@ -1,4 +1,4 @@
-"""What the documentation shows is run as it is shown."""
+"""Compares the tables and examples of the documentation with the code."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ PLAN = {"tasks": [{"id": "notes", "action_type": "llm", "instruction": "write"}]
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
-def test_the_librarys_examples_work_as_shown(
+def test_library_examples_work(
     example: str, workspace: Path, serve: Callable[[Script], OpenAIServer], nursery: Nursery
 ) -> None:
     serve(lambda call: Say('{"rivers": []}') if "<schema>" in call.user else scripted(PLAN)(call))
@@ -49,12 +49,12 @@ def test_the_librarys_examples_work_as_shown(
     assert "done" in ran.out or "RunFinished" in ran.out
 
 
-def test_the_short_example_has_ten_lines_or_so() -> None:
+def test_first_library_example_is_short() -> None:
     assert len(EXAMPLES[0].strip().replace("\n\n", "\n").splitlines()) <= 12
 
 
 @pytest.mark.parametrize("setting", fields(Settings), ids=lambda setting: str(setting.name))
-def test_a_setting_is_in_the_documentation_with_its_default_and_who_may_set_it(setting: Field[object]) -> None:
+def test_every_setting_is_documented_with_its_default_and_guard(setting: Field[object]) -> None:
     text = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
     row = re.search(rf"^\| `{setting.name}` \| ([^|]+) \| .*?(?: (\**))? \|$", text, re.MULTILINE)
     assert row is not None
@@ -64,7 +64,7 @@ def test_a_setting_is_in_the_documentation_with_its_default_and_who_may_set_it(s
     assert (row[2] or "") == ("**" if setting.metadata["own"] else "*" if guarded else "")
 
 
-def test_the_plans_that_are_shown_can_run() -> None:
+def test_example_plans_are_valid() -> None:
     pages = "".join((ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("plans.md", "adaptive-plans.md"))
     examples = re.findall(r"```yaml\n(.*?)```", pages, re.DOTALL)
     tools = {"ReadFile": {"properties": {"path": {"type": "string"}}, "required": ["path"]}}
@@ -75,7 +75,7 @@ def test_the_plans_that_are_shown_can_run() -> None:
     assert not any(one.repairs for one in found)
 
 
-def test_what_is_said_of_json_and_exit_statuses_is_so() -> None:
+def test_json_fields_and_exit_statuses_are_documented() -> None:
     text = (ROOT / "docs" / "scripting.md").read_text(encoding="utf-8")
     usage, report = Usage(), TaskReport("a", "llm", None)
     result = Result("r", "done", "g", None, None, None, (), (report,), usage, None, None)
@@ -87,7 +87,7 @@ def test_what_is_said_of_json_and_exit_statuses_is_so() -> None:
         assert f"\n| {number} |" in text, f"docs/scripting.md lacks the exit status {number}"
 
 
-def test_every_message_in_troubleshooting_is_one_that_goalwright_prints() -> None:
+def test_messages_in_troubleshooting_exist_in_the_code() -> None:
     wings = ("skills", "planner", "executor", "goalwright")
     code = "\n".join(path.read_text(encoding="utf-8") for wing in wings for path in (ROOT / wing).rglob("*.py"))
     page = (ROOT / "docs/troubleshooting.md").read_text(encoding="utf-8")
@@ -97,7 +97,7 @@ def test_every_message_in_troubleshooting_is_one_that_goalwright_prints() -> Non
     assert [part for part in parts if part.strip() not in code] == []
 
 
-def test_every_rule_of_the_check_is_in_the_documentation() -> None:
+def test_every_rule_of_the_check_is_documented() -> None:
     code = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "skills/goalwright_skills/check").glob("*.py"))
     page = (ROOT / "docs/executable-skills.md").read_text(encoding="utf-8")
     rules = set(re.findall(r'"((?:run|manifest|docs|error|description|parameter|body|file|name)-[a-z-]+)"', code))
@@ -105,17 +105,17 @@ def test_every_rule_of_the_check_is_in_the_documentation() -> None:
     assert {rule for rule in rules if f"`{rule}`" not in page} == set()
 
 
-def test_every_link_between_documents_leads_somewhere() -> None:
+def test_links_between_documents_exist() -> None:
     docs = ROOT / "docs"
     for path in (ROOT / "README.md", *docs.rglob("*.md")):
         for target in re.findall(r"\]\((?!https?:)([^)#]+)", path.read_text(encoding="utf-8")):
             found = (path.parent / target).resolve()
             assert found.exists(), f"{path} links to {target}"
-            # A site is built of docs/ alone: a link that leads out of it ends the build.
+            # The site is built from docs/ alone: a link out of it fails the build.
             assert found.is_relative_to(docs if path.is_relative_to(docs) else ROOT), f"{path} links to {target}"
 
 
-def test_what_the_pages_count_is_there() -> None:
+def test_counts_of_bundled_skills_and_examples_are_right() -> None:
     readme, skills = ((ROOT / page).read_text(encoding="utf-8") for page in ("README.md", "docs/skills.md"))
     assert [len(list(LIBRARY.iterdir())), len([one for one in (ROOT / "examples").iterdir() if one.is_dir()])] == [
         17,
@@ -125,13 +125,13 @@ def test_what_the_pages_count_is_there() -> None:
     assert "Seventeen skills" in skills
 
 
-def test_every_route_is_in_the_documentation() -> None:
+def test_every_route_is_documented() -> None:
     table = (ROOT / "docs" / "serve.md").read_text(encoding="utf-8").partition("## HTTP")[2]
     last = {[part for part in route.path.split("/") if "{" not in part][-1] for route in ROUTES}
     assert [name for name in sorted(last) if not re.search(rf"/{name}\b", table)] == []
 
 
-def test_every_template_is_in_the_documentation() -> None:
+def test_every_template_is_documented() -> None:
     page = (ROOT / "docs" / "templates.md").read_text(encoding="utf-8")
     agents = yaml.safe_load((ROOT / "seed" / "agents.yaml").read_text(encoding="utf-8"))["agents"].values()
     rows = dict(re.findall(r"^\| `([\w-]+\.j2)` \| .* \| ([^|]*) \|$", page.partition("## ")[0], re.MULTILINE))
@@ -146,7 +146,7 @@ def test_every_page_is_in_the_readme_and_the_navigation() -> None:
         assert page.name in site, f"mkdocs.yml lacks {page.name}"
 
 
-def test_the_picture_of_the_readme_is_of_a_recorded_run(tmp_path: Path) -> None:
+def test_picture_of_the_readme_is_made_from_its_recorded_run(tmp_path: Path) -> None:
     pictures = ROOT / "docs" / "pictures"
     again = [
         sys.executable,

@@ -1,4 +1,4 @@
-"""What docs/costs.md promises is tested by the tests that it names."""
+"""The tests that docs/costs.md names exist."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ROWS = [
 
 
 @pytest.mark.parametrize("row", ROWS, ids=[row.split("|")[1].strip() for row in ROWS])
-def test_the_tests_of_a_promise_exist(row: str) -> None:
+def test_the_named_tests_exist(row: str) -> None:
     named = NAMED.findall(row)
     assert named
     for path, name in named:
@@ -30,5 +30,5 @@ def test_the_tests_of_a_promise_exist(row: str) -> None:
         assert name in tests, f"{path} has no {name}"
 
 
-def test_there_are_promises() -> None:
+def test_the_table_has_promises() -> None:
     assert len(ROWS) > 10

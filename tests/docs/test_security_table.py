@@ -1,4 +1,4 @@
-"""Every test that docs/security.md names is there."""
+"""The tests that docs/security.md names exist."""
 
 from __future__ import annotations
 
@@ -16,6 +16,6 @@ def test_the_table_names_tests() -> None:
 
 
 @pytest.mark.parametrize(("file", "test"), NAMED)
-def test_a_promise_is_kept_by_a_test_that_exists(file: str, test: str) -> None:
+def test_the_named_tests_exist(file: str, test: str) -> None:
     text = (ROOT / file).read_text(encoding="utf-8")
     assert re.search(rf"^(?:async )?def {test or 'test_'}", text, re.MULTILINE)
