@@ -21,7 +21,7 @@ from goalwright_planner.plan.known import Known
 from goalwright_planner.prompting.prompts import Prompts
 from goalwright_skills.builtin.tool_context import ShellRules, WebAccess
 from goalwright_skills.discovery import listing
-from goalwright_skills.discovery.needs import needs, told
+from goalwright_skills.discovery.needs import describe, needs
 from goalwright_skills.discovery.registry import summary
 from goalwright_skills.errors import SetupError
 from goalwright_skills.selection import detectors
@@ -186,7 +186,7 @@ class Workspace:
             budget=listing.budget(os.environ),
             limit=limit,
             folders=[str(location.path) for location in self.skills.registry.locations],
-            needs={skill.name: told(needs(skill), capabilities) for skill in skills[:limit]},
+            needs={skill.name: describe(needs(skill), capabilities) for skill in skills[:limit]},
             pinned=self.skills.preferences.pin,
         )
 
@@ -222,7 +222,10 @@ class Workspace:
     def unmet(self, names: Sequence[str], capabilities: Collection[str]) -> dict[str, list[str]]:
         """Return what these skills need and tasks cannot do, by skill; skills whose needs are met are left out."""
         used = (skill for name in dict.fromkeys(names) if (skill := self.skills.registry.get(name)) is not None)
-        unmet = {skill.name: [need.what for need in needs(skill) if need.what not in capabilities] for skill in used}
+        unmet = {
+            skill.name: [need.capability for need in needs(skill) if need.capability not in capabilities]
+            for skill in used
+        }
         return {name: missing for name, missing in unmet.items() if missing}
 
     def take_fingerprints(self, catalogue: Catalogue) -> tuple[SkillPrint, ...]:

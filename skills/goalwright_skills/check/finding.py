@@ -13,29 +13,30 @@ Severity = Literal["error", "warning"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A broken rule: where, how severe, what is wrong, and how to fix it."""
+    """A broken rule, with a message and a remedy; `fix` repairs it if it is `fixable`."""
 
     rule: str
     severity: Severity
     line: int
     message: str
     remedy: str
+    fixable: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """All findings on one file; warnings alone leave it `ok`."""
+    """All findings in one file."""
 
     path: Path
     problems: tuple[Finding, ...] = ()
 
     @property
     def ok(self) -> bool:
-        """Whether there is no error."""
+        """Whether there are no errors; warnings do not count."""
         return not any(finding.severity == "error" for finding in self.problems)
 
     def to_dict(self) -> dict[str, Any]:
-        """The report as `skills check --json` prints it, with the remedy in each message."""
+        """Return the report as JSON, with the remedy in each message."""
         problems = [
             {
                 "rule": problem.rule,

@@ -1,4 +1,4 @@
-"""What `--fix` changes: names unlike their folder, tools' spelling, line endings, `$ARGUMENTS`, file modes."""
+"""Fixes mechanical problems: names that differ from their folder, tools' spelling, line ends, `$ARGUMENTS`, modes."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ if TYPE_CHECKING:
 
 
 def fix(folder: Path, *, root: bool = False) -> list[str]:
-    """Fix what is mechanical in a skill's folder, keeping every other byte; returns what was done.
+    """Fix mechanical problems in a skill's folder, keep every other byte, and return a line for each change.
 
-    With `root` the skill is at the workspace's root and need not have its folder's name.
+    With `root`, the skill is at the workspace's root and need not have its folder's name.
     """
-    done = []
+    changes = []
     file = folder / "SKILL.md"
     if file.is_file() and not file.is_symlink():  # a link's target belongs to another folder
         with contextlib.suppress(UnicodeDecodeError, OSError):  # a file in another encoding is left to its author
             before = untrusted_files.read(file).decode()
-            after, what = fixed(before, "" if root else folder.resolve().name)
+            after, fixes = fixed(before, "" if root else folder.resolve().name)
             if after != before:
                 file.write_bytes(after.encode())
-                done += [f"{file}: {line}" for line in what]
-    return [*done, *_names(folder), *_programs(folder)]
+                changes += [f"{file}: {line}" for line in fixes]
+    return [*changes, *_names(folder), *_programs(folder)]
 
 
 def fixed(text: str, folder: str) -> tuple[str, list[str]]:
-    """A SKILL.md's text with mechanical problems fixed, and what was done."""
+    """Fix mechanical problems in the text of a SKILL.md; returns the new text and a line for each change."""
     done = []
     plain = text.lstrip("\ufeff").replace("\r\n", "\n")
     if plain != text:
@@ -53,18 +53,18 @@ def fixed(text: str, folder: str) -> tuple[str, list[str]]:
     if fits(folder) and isinstance(parts.data.get("name"), str) and parts.data["name"] != folder:
         head = re.sub(r"^name:.*$", f"name: {folder}", head, count=1, flags=re.MULTILINE)
         done.append(f"changed the name to {folder}, its folder's name")
-    kept, at = [], 0
+    pieces, position = [], 0
     for match in misspelt(body):
-        kept.append(body[at : match.start()])
-        at = match.end()
-    spelt = "$ARGUMENTS".join((*kept, body[at:]))
-    if spelt != body:
+        pieces.append(body[position : match.start()])
+        position = match.end()
+    new_body = "$ARGUMENTS".join((*pieces, body[position:]))
+    if new_body != body:
         done.append("corrected the spelling of $ARGUMENTS")
-    return head + spelt, done
+    return head + new_body, done
 
 
 def _quoted(text: str) -> str:
-    """The text with a one-line description in quotes: a colon in it is what breaks the YAML most often."""
+    """Put a one-line description in quotes: an unquoted colon in it is the most frequent YAML error."""
     return re.sub(
         r"^description:[ \t]+(?![\"'|>\[{!])(.+?)[ \t]*$",
         lambda match: f"description: {json.dumps(match[1], ensure_ascii=False)}",
@@ -76,17 +76,17 @@ def _quoted(text: str) -> str:
 
 def _names(folder: Path) -> list[str]:
     """Write tools' names in lower case and with `_`, if that makes them valid."""
-    wrong = [problem for problem in manifests.read(folder)[1] if problem.rule == "manifest-name" and problem.tool]
-    spelt = {problem: re.sub(r"[^a-z0-9]+", "_", problem.tool.lower()).strip("_") for problem in wrong}
-    right = {problem: name for problem, name in spelt.items() if name != problem.tool and _fits(name, folder)}
+    problems = [problem for problem in manifests.read(folder)[1] if problem.rule == "manifest-name" and problem.tool]
+    names = {problem: re.sub(r"[^a-z0-9]+", "_", problem.tool.lower()).strip("_") for problem in problems}
+    renames = {problem: name for problem, name in names.items() if name != problem.tool and _fits(name, folder)}
     file = folder / FILE
-    if not right or file.is_symlink():
+    if not renames or file.is_symlink():
         return []
     lines = untrusted_files.read(file).decode().split("\n")
-    for problem, name in right.items():
+    for problem, name in renames.items():
         lines[problem.line - 1] = lines[problem.line - 1].replace(problem.tool, name, 1)
     file.write_bytes("\n".join(lines).encode())
-    return [f"{file}: changed {problem.tool} to {name}" for problem, name in right.items()]
+    return [f"{file}: changed {problem.tool} to {name}" for problem, name in renames.items()]
 
 
 def _fits(name: str, folder: Path) -> bool:

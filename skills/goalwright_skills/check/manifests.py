@@ -1,4 +1,4 @@
-"""The rules for the text of a `skill.yaml`; `running` has those for calling its tools."""
+"""The rules for the text of a `skill.yaml`; `running` checks the behaviour of its tools."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ EXAMPLE = ("scenario", "arguments")
 
 
 def broken(problems: Sequence[Problem]) -> list[Finding]:
-    """What keeps a tool from being offered: its name, entry, runtime or types."""
+    """Report the problems that keep a tool from being offered: its name, entry, runtime or types."""
     return [Finding(p.rule or "manifest-form", "error", p.line, p.what, p.remedy) for p in problems]
 
 
 def worded(manifest: Manifest) -> list[Finding]:
-    """How a tool describes itself to a model."""
+    """Check how a tool describes itself to a model."""
     line = manifest.spot.line
     findings = described(manifest.description, line("description"))
     findings += parameters(manifest.parameters, [line("parameters", n) for n in range(len(manifest.parameters))])
@@ -47,16 +47,16 @@ def worded(manifest: Manifest) -> list[Finding]:
 
 
 def described(text: str, line: int) -> list[Finding]:
-    """A tool's description: a verb first, a limit, the right length."""
+    """Check a tool's description: it starts with a verb, states a limit and has the right length."""
     findings = []
     if not wording.starts_with_verb(text):
         first = text.split()[0] if text.split() else ""
         message = f"the description does not start with a verb: {first}"
-        remedy = "start with what it does, such as Read, List or 读取"
+        remedy = "start with a verb such as Read, List or 读取"
         findings.append(Finding("description-verb", "error", line, message, remedy))
     if not wording.states_limit(text):
         message = "the description states neither a limit nor a precondition"
-        remedy = "say what it needs or its limit, such as `files up to 20 MB` or 文件上限 20MB"
+        remedy = "state what it needs or its limit, such as `files up to 20 MB` or 文件上限 20MB"
         findings.append(Finding("description-limit", "error", line, message, remedy))
     if not wording.right_length(text):
         message = f"the description has {len(text)} characters"
@@ -66,19 +66,19 @@ def described(text: str, line: int) -> list[Finding]:
 
 
 def parameters(items: Sequence[Parameter], lines: Sequence[int]) -> list[Finding]:
-    """Each parameter's description: what it is, its constraint or default, an example."""
+    """Check each parameter's description: its meaning, its constraint or default, and an example."""
     findings = []
     for parameter, line in zip(items, lines, strict=True):
         missing = wording.missing_parts(parameter.description, constrained=bool(parameter.enum))
         if missing:
             message = f"the description of parameter {parameter.name} lacks {', '.join(missing)}"
-            remedy = "say what it is, its constraint or default, and an example: `… (default 10). Example: 20`"
+            remedy = "state what it is, its constraint or default, and an example: `… (default 10). Example: 20`"
             findings.append(Finding("parameter-description", "error", line, message, remedy))
     return findings
 
 
 def unknown(document: Document) -> Iterator[Finding]:
-    """A warning for each unknown key."""
+    """Warn about unknown keys: most often a typo that changes what the tool may do."""
     for at, keys, known in _paths(document.data):
         for key in keys:
             if key not in known:
@@ -89,7 +89,7 @@ def unknown(document: Document) -> Iterator[Finding]:
 
 
 def _paths(data: Any) -> Iterator[tuple[Keys, list[Any], tuple[str, ...]]]:
-    """Each mapping in the file: its path, the keys it has and the keys it may have."""
+    """Yield each mapping in the file: its path, its keys and the keys it may have."""
     if not isinstance(data, dict):
         return
     yield (), list(data), FILE

@@ -1,4 +1,4 @@
-"""A SKILL.md split into the parts that the rules check: as discovery reads it, with the line of every key."""
+"""Splits a SKILL.md into frontmatter and body, with the line of every key."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from goalwright_skills.format.yaml_lines import Document, DocumentError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Inline code begins with a whole run of backticks: within a long one, each would be looked at as a beginning.
+# Inline code starts with a whole run of backticks; otherwise each backtick of a long run would be tried as a start.
 CODE = re.compile(r"^(```|~~~).*?^\1|(?<!`)(`++)[^`\n]++\2", re.MULTILINE | re.DOTALL)
-# A block in a programming language has its own variables; a block of text shows what the task receives.
+# A block in a programming language has its own variables; a block of text shows the prompt of a task.
 PROGRAM = re.compile(r"^(```+|~~~+)[ \t]*(?!(?:text|txt|markdown|md)\b)\w.*?^\1", re.MULTILINE | re.DOTALL)
 NEARLY_ARGUMENTS = re.compile(r"\$ARGUMENT\b(?!S)|\$\{ARGUMENTS\}|\{\{\s*\$?ARGUMENTS\s*\}\}|\$arguments\b|\$ARGS\b")
 _LINE_END = re.compile("\n")
@@ -25,7 +25,7 @@ _LINE_END = re.compile("\n")
 
 @dataclass(frozen=True)
 class Parts:
-    """The frontmatter as data, with its lines, its text and first line, and the body."""
+    """The parsed frontmatter, its text and first line, and the body."""
 
     data: dict[str, Any]
     document: Document
@@ -35,30 +35,30 @@ class Parts:
 
     @property
     def body_line(self) -> int:
-        """The first line below the frontmatter."""
+        """The number of the first line below the frontmatter."""
         return self.block_line + self.block.count("\n") + 1
 
     def line(self, key: str) -> int:
-        """The line of a key in the file."""
+        """Return the line of a key in the file."""
         return self.document.line((key,)) + self.block_line - 1 if key in self.data else 1
 
     def at(self, position: int) -> int:
-        """The line of a position in the body."""
+        """Return the line of a position in the body."""
         return self.body_line + bisect_left(self._ends, position)
 
     @cached_property
     def _ends(self) -> list[int]:
-        """Where the lines of the body end: there may be as many findings as lines."""
+        """The positions of the line ends of the body; cached, since there may be as many findings as lines."""
         return [match.start() for match in _LINE_END.finditer(self.body)]
 
     @property
     def prose(self) -> str:
-        """The body with its code replaced by blanks, so that positions stay the same."""
+        """The body with code replaced by blanks, so that positions stay the same."""
         return CODE.sub(_blank, self.body)
 
 
 def split(text: str) -> Parts | Finding:
-    """The parts, or a finding if the text cannot be split."""
+    """Split a text into its parts, or return a finding if that is impossible."""
     cut = frontmatter.split(text)
     if cut.fault:
         return Finding("frontmatter", "error", cut.line, cut.fault, cut.remedy)
@@ -74,7 +74,7 @@ def split(text: str) -> Parts | Finding:
 
 
 def misspelt(body: str) -> Iterator[re.Match[str]]:
-    """Misspellings of $ARGUMENTS outside programs, where they would be variables."""
+    """Yield misspellings of $ARGUMENTS outside programs, where they would be variables."""
     return NEARLY_ARGUMENTS.finditer(PROGRAM.sub(_blank, body))
 
 

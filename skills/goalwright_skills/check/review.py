@@ -1,4 +1,4 @@
-"""Review a skill of any kind: a folder with SKILL.md, skill.yaml or both, or functions with their docs page."""
+"""Reviews skills of any kind: a folder with SKILL.md, skill.yaml or both, or functions with their docs page."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from goalwright_skills.functions.functions import FunctionTool
 
-# Each section with the headings it may have, in English or Chinese.
+# The sections of a docs page, each with the headings it may have in English or Chinese.
 SECTIONS = (
     ("overview", ("overview", "概述")),
     ("tools", ("tools", "工具列表")),
@@ -37,11 +37,15 @@ PLACEHOLDER = re.compile(r"<[a-z][a-z _-]+>|TODO|TBD|…fill", re.IGNORECASE)
 async def review(
     folder: Path, host: ToolHost | None, *, root: bool = False, able: Collection[str] = ()
 ) -> list[Report]:
-    """A report on each skill file of a folder; without a host its tools are not run; `able` is what tasks can do."""
+    """Return a report on each skill file of a folder.
+
+    Without a host, its tools are not run. `able` are the capabilities of tasks. With `root`, the skill is at the
+    workspace's root and need not have its folder's name.
+    """
     reports = []
-    if _stands(folder / "SKILL.md"):
+    if _exists(folder / "SKILL.md"):
         reports.append(skill_md(folder / "SKILL.md", root=root, able=able))
-    if _stands(folder / FILE):
+    if _exists(folder / FILE):
         reports.append(await _manifest(folder, host))
     if not reports:
         remedy = "write a SKILL.md or a skill.yaml in it"
@@ -50,17 +54,17 @@ async def review(
     return reports
 
 
-def _stands(path: Path) -> bool:
-    return os.path.lexists(path)  # a link into nowhere is worth a word too
+def _exists(path: Path) -> bool:
+    return os.path.lexists(path)  # also a dangling link, which is then reported
 
 
 def skill_md(path: Path, *, root: bool = False, able: Collection[str] = ()) -> Report:
-    """The report on a SKILL.md; with `root` its name need not match its folder."""
+    """Return the report on a SKILL.md; with `root`, its name need not match its folder."""
     try:
         text = untrusted_files.read(path).decode()
     except OSError as error:
-        what = f"cannot be read ({error.strerror or error})"
-        return Report(path, (Finding("file-form", "error", 1, what, "make it a readable text file"),))
+        message = f"cannot be read ({error.strerror or error})"
+        return Report(path, (Finding("file-form", "error", 1, message, "make it a readable text file"),))
     except UnicodeDecodeError:
         return Report(path, (Finding("file-form", "error", 1, "is not UTF-8 text", "save it as UTF-8"),))
     folder = path.parent
@@ -73,11 +77,11 @@ def skill_md(path: Path, *, root: bool = False, able: Collection[str] = ()) -> R
 
 
 async def _manifest(folder: Path, host: ToolHost | None) -> Report:
-    found, problems = manifests.read(folder)
+    tools, problems = manifests.read(folder)
     findings = broken(problems)
-    if found:
-        findings += unknown(found[0].spot.document)
-    for manifest in found:
+    if tools:
+        findings += unknown(tools[0].spot.document)
+    for manifest in tools:
         findings += worded(manifest)
         if host is not None:
             findings += await ran(ExecutableTool(manifest, host))
@@ -85,7 +89,7 @@ async def _manifest(folder: Path, host: ToolHost | None) -> Report:
 
 
 def review_function(tools: Sequence[FunctionTool], page: Path) -> list[Report]:
-    """The reports on a domain's functions and their docs page."""
+    """Return the reports on a domain's functions and their docs page."""
     reports = []
     for tool in tools:
         source = tool.function.__code__
@@ -103,7 +107,7 @@ def review_function(tools: Sequence[FunctionTool], page: Path) -> list[Report]:
 
 
 def _docs_page(text: str, tools: tuple[str, ...]) -> Iterator[Finding]:
-    """All findings on the page of a domain with these tools."""
+    """Check the docs page of a domain with these tools: every section of the template, filled in."""
     sections = _sections(text)
     for name, headings in SECTIONS:
         match = next((s for s in sections if any(s[0] == h or s[0].startswith(h) for h in headings)), None)
@@ -111,7 +115,7 @@ def _docs_page(text: str, tools: tuple[str, ...]) -> Iterator[Finding]:
             remedy = f"add `## {headings[0].capitalize()}`, as in the template"
             yield Finding("docs-section", "error", 1, f"the page has no section {name!r}", remedy)
         elif not match[2].strip():
-            remedy = "fill it in as the template says"
+            remedy = "fill it in as described in the template"
             yield Finding("docs-section", "error", match[1], f"the section {name!r} is empty", remedy)
     for tool in tools:
         if not re.search(rf"^###+ .*\b{re.escape(tool)}\b", text, re.MULTILINE):
@@ -128,11 +132,11 @@ def _docs_page(text: str, tools: tuple[str, ...]) -> Iterator[Finding]:
 
 
 def _sections(text: str) -> list[tuple[str, int, str]]:
-    """Each second-level heading in lower case, its line, and the text below it."""
-    found: list[tuple[str, int, list[str]]] = []
+    """Return each second-level heading in lower case, its line, and the text below it."""
+    sections: list[tuple[str, int, list[str]]] = []
     for number, line in enumerate(text.splitlines(), 1):
         if line.startswith("## "):
-            found.append((line[3:].strip().lower(), number, []))
-        elif found:
-            found[-1][2].append(line)
-    return [(heading, number, "\n".join(lines)) for heading, number, lines in found]
+            sections.append((line[3:].strip().lower(), number, []))
+        elif sections:
+            sections[-1][2].append(line)
+    return [(heading, number, "\n".join(lines)) for heading, number, lines in sections]

@@ -1,4 +1,4 @@
-"""The rules for calling a trusted tool: once with its author's example and once with wrong arguments."""
+"""The rules for the behaviour of a trusted tool, called with its first example and with wrong arguments."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ PYTHON_LINE = re.compile(r'File "[^"\n]*?([^/"\n]+)", line (\d+)')
 
 
 async def ran(tool: ExecutableTool) -> list[Finding]:
-    """Call a tool with its example and with wrong arguments, if it is trusted; nothing of it is built or run before."""
+    """Call a tool with its example and with wrong arguments; an untrusted tool is neither built nor run."""
     manifest = tool.manifest
     if not tool.host.trusted(manifest.folder):
         message = f"{manifest.name} was not run: it is not trusted yet"
-        remedy = "read its program, then check again with --trust"
+        remedy = "read its program, trust it, then check again"
         return [Finding("run-trust", "warning", manifest.spot.line("entry"), message, remedy)]
     if (program := _missing(manifest.runtime)) is not None:
         message = f"{manifest.name} was not run: {program} is missing"
@@ -38,14 +38,14 @@ async def ran(tool: ExecutableTool) -> list[Finding]:
 
 
 def _missing(runtime: str) -> str | None:
-    """The program that a runtime needs and this machine lacks."""
+    """Return the program that a runtime needs, if it is not installed."""
     return runtime if runtime in ("go", "node") and toolchain.which(runtime) is None else None
 
 
 async def _with_example(tool: ExecutableTool, logs: list[CallLog]) -> list[Finding]:
     manifest = tool.manifest
-    needs = any(parameter.required for parameter in manifest.parameters)
-    if needs and not manifest.docs.examples:
+    needs_arguments = any(parameter.required for parameter in manifest.parameters)
+    if needs_arguments and not manifest.docs.examples:
         message = f"{manifest.name} has no example to run"
         line = manifest.spot.line("docs", "examples")
         return [Finding("run-example", "error", line, message, "write one under docs.examples")]
@@ -59,7 +59,7 @@ async def _with_example(tool: ExecutableTool, logs: list[CallLog]) -> list[Findi
 
 
 async def _with_wrong_arguments(tool: ExecutableTool, logs: list[CallLog]) -> list[Finding]:
-    """Call the program without goalwright's own check of arguments."""
+    """Call the program without goalwright's own validation of arguments."""
     manifest = tool.manifest
     arguments = wrong(manifest.parameters)
     if arguments is None:
@@ -85,27 +85,27 @@ async def _with_wrong_arguments(tool: ExecutableTool, logs: list[CallLog]) -> li
 
 
 def _why(envelope: Envelope, logs: list[CallLog]) -> str:
-    """The envelope's error; a check has no trace to look at, so advice to do so is replaced by the cause."""
-    what, _, advice = envelope.text.rpartition(" — ")
-    if "trace" not in advice or not what:
+    """Return the envelope's error; a check has no trace, so advice to look at the trace is replaced by the cause."""
+    message, _, advice = envelope.text.rpartition(" — ")
+    if "trace" not in advice or not message:
         return envelope.text
-    why = cause(logs[-1].stderr) if logs else ""
-    return f"{what}: {why}" if why else what
+    reason = cause(logs[-1].stderr) if logs else ""
+    return f"{message}: {reason}" if reason else message
 
 
 def cause(stderr: str) -> str:
-    """The line of a traceback or other stderr that says what went wrong, and where if it is Python's."""
-    found: list[str] = CAUSE.findall(stderr)
-    lines = found or [line for line in stderr.splitlines() if line.strip()]
+    """Return the line of stderr that names the error, with the file and line of a Python traceback."""
+    errors: list[str] = CAUSE.findall(stderr)
+    lines = errors or [line for line in stderr.splitlines() if line.strip()]
     if not lines:
         return ""
-    places = PYTHON_LINE.findall(stderr)
-    where = f" ({places[-1][0]}, line {places[-1][1]})" if places else ""
-    return lines[-1].strip()[:300] + where
+    frames = PYTHON_LINE.findall(stderr)
+    location = f" ({frames[-1][0]}, line {frames[-1][1]})" if frames else ""
+    return lines[-1].strip()[:300] + location
 
 
 def wrong(parameters: tuple[Parameter, ...]) -> dict[str, Any] | None:
-    """Arguments that a tool must reject: none if some are required, else one of the wrong type."""
+    """Return arguments that a tool must reject: none at all if some are required, else one of the wrong type."""
     if any(parameter.required for parameter in parameters):
         return {}
     if parameters:

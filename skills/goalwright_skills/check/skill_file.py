@@ -1,4 +1,4 @@
-"""The rules for SKILL.md: those of the Agent Skills specification, and what helps a skill to be selected. No I/O."""
+"""The rules for SKILL.md: the Agent Skills specification, and advice that helps a skill to be selected. No I/O."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from goalwright_skills.check.finding import Finding
 from goalwright_skills.check.parts import misspelt, split
 from goalwright_skills.check.wording import chinese
-from goalwright_skills.discovery.needs import SWITCHES, declared, in_body
+from goalwright_skills.discovery.needs import SETTINGS, declared, in_body
 from goalwright_skills.skill import INVOCABLE_KEY, MANUAL_KEY, fits, slug, switch
 from goalwright_skills.text.formatting import cut as shorten
 from goalwright_skills.text.formatting import guess
@@ -36,7 +36,7 @@ KNOWN = (
     "depends_on",
 )
 _OWN = (MANUAL_KEY, INVOCABLE_KEY)
-# Neither the text nor the target goes past the bracket that begins another: each would be looked at to the end.
+# Possessive, and neither part passes an opening bracket, so that no position is scanned to the end of the text twice.
 LINK = re.compile(r"!?\[[^\[\]\n]*+\]\(\s*+<?([^()\s>]++)>?(?:\s+\"[^\"]*\")?\s*\)")
 ELSEWHERE = re.compile(r"^([a-z][a-z0-9+.-]*:|#|//)", re.IGNORECASE)
 TRIGGER = re.compile(r"\b(use|when|whenever|for|if|triggers?|asked?|before|after)\b|当|用于|适用|使用|时", re.I)
@@ -49,9 +49,9 @@ BODY_CHARACTERS = 20_000
 
 
 def check(text: str, folder: str, exists: Callable[[str], bool], able: Collection[str] = ()) -> list[Finding]:
-    """All findings on the text of a SKILL.md in a folder of this name.
+    """Return all findings on the text of a SKILL.md in a folder of this name.
 
-    `exists` checks the targets of its links; `able` is what tasks can do beyond reading files and loading skills.
+    `exists` checks the targets of its links; `able` are the capabilities of tasks, such as web access.
     """
     parts = split(text)
     if isinstance(parts, Finding):
@@ -64,8 +64,8 @@ def check(text: str, folder: str, exists: Callable[[str], bool], able: Collectio
 
 def _form(text: str, parts: Parts) -> Iterator[Finding]:
     if text.startswith("\ufeff") or "\r\n" in text:
-        remedy = "save it as UTF-8 without a byte-order mark and with LF line endings, or use --fix"
-        yield Finding("file-form", "warning", 1, "has a byte-order mark or CRLF line endings", remedy)
+        remedy = "save it as UTF-8 without a byte-order mark and with LF line endings"
+        yield Finding("file-form", "warning", 1, "has a byte-order mark or CRLF line endings", remedy, fixable=True)
     if parts.block_line > 2:
         remedy = "move the text above `---` below the frontmatter: other agents do not find the frontmatter there"
         yield Finding("file-form", "warning", 1, "does not start with its frontmatter", remedy)
@@ -106,8 +106,9 @@ def _name(parts: Parts, folder: str) -> list[Finding]:
         found.append(_error("name", line, message, remedy))
     if folder and name != folder:
         message = f"name {name!r} differs from its folder, {folder!r}"
-        remedy = "rename one of them; --fix uses the folder's name" if fits(folder) else f"name both {slug(name)}"
-        found.append(_error("name-folder", line, message, remedy))
+        fixable = fits(folder)
+        remedy = "give both the same name" if fixable else f"name both {slug(name)}"
+        found.append(Finding("name-folder", "error", line, message, remedy, fixable))
     return found
 
 
@@ -194,8 +195,8 @@ def _links(parts: Parts, exists: Callable[[str], bool]) -> Iterator[Finding]:
 
 def _arguments(parts: Parts) -> Iterator[Finding]:
     for match in misspelt(parts.body):
-        remedy = "write $ARGUMENTS, or use --fix"
-        yield _error("arguments", parts.at(match.start()), f"{match[0]} is not replaced", remedy)
+        message = f"{match[0]} is not replaced"
+        yield Finding("arguments", "error", parts.at(match.start()), message, "write $ARGUMENTS", fixable=True)
     count = parts.body.count("$ARGUMENTS")
     if count > 3:
         message = f"$ARGUMENTS is used {count} times"
@@ -204,18 +205,20 @@ def _arguments(parts: Parts) -> Iterator[Finding]:
 
 
 def _needs(parts: Parts, able: Collection[str]) -> list[Finding]:
-    """Warnings of what a skill needs and tasks do not have."""
-    found = {need.what: need for need in (*in_body(parts.body), *declared(parts.data)) if need.what not in able}
+    """Warn about capabilities that a skill needs and tasks lack."""
+    missing = {
+        need.capability: need for need in (*in_body(parts.body), *declared(parts.data)) if need.capability not in able
+    }
     return [
         Finding(
             "needs",
             "warning",
             parts.line(need.key) if need.key else parts.at(need.position),
-            f"needs {need.what} ({need.key or 'the body'}: {shorten(need.said, 60)}), which tasks do not have here",
-            f"a run has it with {SWITCHES[need.what]}; say in the instructions what to do without it, or offer it as "
-            "a tool with a skill.yaml",
+            f"needs {need.capability} ({need.key or 'the body'}: {shorten(need.text, 60)}), which tasks do not have here",
+            f"allow it with the setting {SETTINGS[need.capability]}, say in the instructions what to do without it, or "
+            "provide a tool for it in a skill.yaml",
         )
-        for need in found.values()
+        for need in missing.values()
     ]
 
 

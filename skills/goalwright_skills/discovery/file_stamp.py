@@ -1,4 +1,4 @@
-"""Stamps made from stat data, to tell whether a file has changed."""
+"""Stamps of files, computed from their stat data, that tell whether a file has changed."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# A second write within one tick of the file system's clock leaves no trace, so such a stamp is not trusted.
+# A second write within one tick of the file system's clock does not change the stat data: such a stamp is not trusted.
 RACY_NS = 50_000_000
 NONE = 0
 RACY = -1
 
 
 def of(found: os.stat_result) -> int:
-    """A stat result as one number: a hash of integers, which is the same in every process."""
+    """Return a stat result as one number: a hash of integers, which is the same in every process."""
     return hash((found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino, found.st_dev))
 
 
 def kept(found: os.stat_result, now_ns: int) -> int:
-    """The stamp to store: `RACY`, which matches nothing, if the file could still change unnoticed."""
+    """Return the stamp to store: `RACY`, which matches nothing, if the file could still change unnoticed."""
     changed = max(found.st_mtime_ns, found.st_ctime_ns)
     return RACY if now_ns - RACY_NS < changed <= now_ns + RACY_NS else of(found)
 
@@ -36,7 +36,7 @@ def unchanged(watched: Mapping[str, int]) -> bool:
             if stamp != NONE:
                 return False
             continue
-        # Inlined from `of`: this runs for ten thousand paths on every start.
+        # Inlined from `of`, since this runs for ten thousand paths on every start.
         numbers = (found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino, found.st_dev)
         if hash(numbers) != stamp:
             return False
@@ -44,5 +44,5 @@ def unchanged(watched: Mapping[str, int]) -> bool:
 
 
 def now() -> int:
-    """The current time on the wall clock, which file systems use for timestamps."""
+    """Return the time of the wall clock, which file systems use for timestamps."""
     return time.time_ns()

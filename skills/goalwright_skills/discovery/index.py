@@ -1,6 +1,6 @@
-"""The last scan, cached on disk so that the next start only has to check whether it still holds.
+"""Caches the last scan on disk, so that the next start only has to check whether it is still valid.
 
-The cache is JSON, so reading it cannot run code. A stale or broken one, or one of another version, is ignored.
+The cache is JSON, so that reading it cannot run code. A stale or broken cache, or one of another version, is ignored.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ _NAME_LIMIT = 200
 
 
 def cache_folder(workspace: Path) -> Path:
-    """The folder in the user's cache for what goalwright stores about a workspace's skills."""
+    """Return the folder in the user's cache for data about a workspace's skills."""
     name = quote(os.fsencode(workspace.absolute()), safe="")
     if len(name) > _NAME_LIMIT:
-        import hashlib  # lazily: importing it takes as long as reading a thousand skills
+        import hashlib  # its import takes as long as reading a thousand skills
 
         name = hashlib.sha256(name.encode()).hexdigest()
     return user_folders.cache() / "skills" / name
 
 
 def load(path: Path, locations: Sequence[Location]) -> tuple[Tree, list[Entry]] | None:
-    """The cached scan of these locations, or None if there is no usable one."""
+    """Return the cached scan of these locations, or None if there is no usable one."""
     try:
         document = json.loads(path.read_bytes())
         if document["version"] != VERSION or document["locations"] != _key(locations):
@@ -61,7 +61,7 @@ def load(path: Path, locations: Sequence[Location]) -> tuple[Tree, list[Entry]] 
 
 
 def save(path: Path, locations: Sequence[Location], tree: Tree, entries: Sequence[Entry]) -> None:
-    """Cache a scan; a cache that cannot be written is skipped."""
+    """Cache a scan; errors are ignored."""
     files = {entry.found.path for entry in entries}
     document = {
         "version": VERSION,
@@ -95,40 +95,41 @@ def _key(locations: Sequence[Location]) -> list[list[Any]]:
 
 
 def _columns(entries: Sequence[Entry]) -> dict[str, Any]:
-    """Files, skills and problems as columns: checking thousands by column takes half the time."""
+    """Return files, skills and problems as columns, which halves the time of the type checks on load."""
     files = [list(column) for column in zip(*(entry.found for entry in entries), strict=True)] or [[], [], [], []]
     skills: list[list[Any]] = [[], [], [], [], [], [], [], []]
     faults = []
-    for at, entry in enumerate(entries):
+    for number, entry in enumerate(entries):
         for s in entry.skills:
-            row = (at, s.name, s.description, s.kind, s.state, s.reason, s.model, s.extra)
+            row = (number, s.name, s.description, s.kind, s.state, s.reason, s.model, s.extra)
             for column, value in zip(skills, row, strict=True):
                 column.append(value)
-        faults += [[at, _plain(problem, entry.found.path)] for problem in entry.problems]
+        faults += [[number, _plain(problem, entry.found.path)] for problem in entry.problems]
     return {"files": files, "skills": skills, "faults": faults}
 
 
 def _entries(document: Mapping[str, Any], locations: Sequence[Location]) -> list[Entry]:
-    paths, numbers, stamps, regular = document["files"]
+    paths, location_numbers, stamps, regular = document["files"]
     _check_types(paths, _TEXT)
-    _check_types(numbers, _NUMBER)
+    _check_types(location_numbers, _NUMBER)
     _check_types(stamps, _NUMBER)
     skills: list[tuple[Skill, ...]] = [()] * len(paths)
-    for at, skill in _skills(document["skills"], paths, [locations[number].source for number in numbers], stamps):
-        skills[at] += (skill,)
+    sources = [locations[number].source for number in location_numbers]
+    for number, skill in _skills(document["skills"], paths, sources, stamps):
+        skills[number] += (skill,)
     faults: list[tuple[Problem, ...]] = [()] * len(paths)
-    for at, row in document["faults"]:
-        faults[at] += (_problem(row, Path(paths[at])),)
-    found = map(Found, paths, numbers, stamps, map(bool, regular))
-    return [Entry(*row) for row in zip(found, skills, faults, strict=True)]
+    for number, row in document["faults"]:
+        faults[number] += (_problem(row, Path(paths[number])),)
+    files = map(Found, paths, location_numbers, stamps, map(bool, regular))
+    return [Entry(*row) for row in zip(files, skills, faults, strict=True)]
 
 
 def _skills(
     columns: Sequence[Sequence[Any]], files: Sequence[str], sources: Sequence[Source], stamps: Sequence[int]
 ) -> Iterator[tuple[int, Skill]]:
-    """Each skill with the number of its file."""
-    at, names, descriptions, kinds, states, reasons, models, extras = columns
-    _check_types(at, _NUMBER)
+    """Return each skill with the number of its file."""
+    numbers, names, descriptions, kinds, states, reasons, models, extras = columns
+    _check_types(numbers, _NUMBER)
     for column in (names, descriptions):
         _check_types(column, _TEXT)
     for column in (reasons, models):
@@ -136,9 +137,10 @@ def _skills(
     _check_types(extras, _TABLE)
     if not (_KINDS.issuperset(kinds) and _STATES.issuperset(states)):
         raise ValueError(kinds)
-    where = [files[i] for i in at], [sources[i] for i in at]
-    made = map(Skill, names, descriptions, *where, kinds, states, reasons, models, extras, [stamps[i] for i in at])
-    return zip(at, made, strict=True)
+    origins = [files[i] for i in numbers], [sources[i] for i in numbers]
+    own_stamps = [stamps[i] for i in numbers]
+    skills = map(Skill, names, descriptions, *origins, kinds, states, reasons, models, extras, own_stamps)
+    return zip(numbers, skills, strict=True)
 
 
 def _check_types(column: Iterable[Any], types: frozenset[Any]) -> None:
@@ -154,9 +156,10 @@ def _plain(problem: Problem, here: str = "") -> list[Any]:
 
 
 def _problem(row: list[Any], here: Path | None = None) -> Problem:
-    path, line, what, remedy, rule, until = row
+    path, line, *texts = row
     if type(line) is not int:
         raise TypeError(line)
-    _check_types((what, remedy, rule, until), _TEXT)
-    where = here if path is None and here is not None else Path(path)
-    return Problem(where, line, what, remedy, rule, until=until)
+    _check_types(texts, _TEXT)
+    what, remedy, rule, until = texts
+    file = here if path is None and here is not None else Path(path)
+    return Problem(file, line, what, remedy, rule, until=until)

@@ -1,4 +1,4 @@
-"""The listing of skills that a model sees: metadata only, selected skills first, within a budget."""
+"""Renders the listing of skills for a model: metadata only, selected skills first, within a budget."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 BUDGET = 12_000
 MAX_SKILLS = 30
-# A shorter location counts as this long, so that the listing does not depend on where a checkout is.
+# Every location counts as this long, so that the listing does not depend on the path of a checkout.
 FOLDER = 80
 _MIN_DESCRIPTION = 60
 _MAX_DESCRIPTION = 1_024
@@ -29,9 +29,9 @@ _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
 def budget(env: Mapping[str, str]) -> int:
-    """How many characters the listing may have: as the environment sets it, else the default."""
-    granted = switches.count(env.get(switches.BUDGET, ""))
-    return BUDGET if granted is None else granted
+    """Return the listing's budget of characters, from the environment or by default."""
+    characters = switches.count(env.get(switches.BUDGET, ""))
+    return BUDGET if characters is None else characters
 
 
 def render(
@@ -44,12 +44,11 @@ def render(
     needs: Mapping[str, str] | None = None,
     pinned: Collection[str] = (),
 ) -> str:
-    """`<available_skills>` with the best skills; descriptions are shortened before skills are dropped.
+    """Render `<available_skills>` with the best skills; descriptions are shortened before skills are dropped.
 
-    `skills` are ordered best first; those named in `selected` move to the front and are marked, those that are `pinned`
-    follow, and are neither shortened nor dropped for the budget. `folders` are the locations they are in: the same
-    skills in other folders give the same listing. `needs` says of some skills, by name, what they need and whether it
-    is there.
+    `skills` are ordered best first. The `selected` skills move to the front and are marked; the `pinned` skills follow,
+    and are neither shortened nor dropped to fit the budget. `folders` are the locations of the skills; the same skills
+    in other folders give the same listing. `needs` maps names of skills to a description of their needs.
     """
     first = {*selected, *pinned}
     front = sorted((skill for skill in skills if skill.name in first), key=lambda skill: skill.name not in selected)
@@ -74,10 +73,9 @@ def render(
 
 @dataclass(frozen=True, slots=True)
 class _Item:
-    """A skill's entry, with the description still to be cut to a width.
+    """A skill's entry, whose description is still to be cut to a width.
 
-    That of a pinned skill is whole, unless it alone is longer than a listing is meant to be. `spare` is room reserved
-    for its path.
+    The description of a pinned skill is only cut at the size of a whole listing. `spare` is room reserved for its path.
     """
 
     before: str
@@ -110,14 +108,14 @@ class _Item:
 
 def _drop_last(items: list[_Item]) -> bool:
     """Drop the last skill that is not pinned; returns whether there was one."""
-    last = next((at for at in reversed(range(len(items))) if not items[at].pinned), None)
+    last = next((number for number in reversed(range(len(items))) if not items[number].pinned), None)
     if last is not None:
         del items[last]
     return last is not None
 
 
 def _width(items: Sequence[_Item], total: int, budget: int) -> int:
-    """The greatest length of descriptions that fits the budget; the minimum always does."""
+    """Return the greatest length of descriptions that fits the budget, but at least the minimum."""
     if _length(items, total, _MAX_DESCRIPTION) <= budget:
         return _MAX_DESCRIPTION
     low, high = _MIN_DESCRIPTION, _MAX_DESCRIPTION - 1
@@ -135,19 +133,19 @@ def _length(items: Sequence[_Item], total: int, width: int) -> int:
 
 @lru_cache(maxsize=20_000)
 def _shown_length(description: str, width: int) -> int:
-    """The length of a description as it is shown; cached, because the goals of a batch list the same skills."""
+    """Return the length of a description after cutting and escaping; cached for the goals of a batch."""
     return len(escape(cut(description, width)))
 
 
 def _spare(file: str, folders: Sequence[str]) -> int:
-    """How much shorter than the room reserved for it a skill's folder is, as it is shown; less than 0 if longer."""
+    """Return the part of the room reserved for a skill's folder that the folder leaves free; may be negative."""
     longest = max((folder for folder in folders if file.startswith(f"{folder}{os.sep}")), key=len, default=None)
     return 0 if longest is None else FOLDER - len(escape(_clean(longest)))
 
 
 def _left_out(items: Sequence[_Item], total: int) -> list[str]:
-    left = total - len(items)
-    return [f"{left} more {'skill is' if left == 1 else 'skills are'} left out of this list."] if left else []
+    count = total - len(items)
+    return [f"{count} more {'skill is' if count == 1 else 'skills are'} left out of this list."] if count else []
 
 
 def _clean(text: str) -> str:
@@ -155,11 +153,11 @@ def _clean(text: str) -> str:
 
 
 def descriptions_of(listing: str, most: int) -> dict[str, str]:
-    """The first skills of a listing, each with its description."""
+    """Return the first skills of a recorded listing, each with its description; replays have no skill files."""
     rows = islice(_SKILL.finditer(listing), most)
     return {html.unescape(row[1]): html.unescape(row[2]) for row in rows}
 
 
 def lines_of(listing: str, most: int, width: int) -> dict[str, str]:
-    """The first skills of a listing, each with its description cut to a width."""
+    """Return the first skills of a listing, each with its description cut to a width."""
     return {name: cut(text, width) for name, text in descriptions_of(listing, most).items()}

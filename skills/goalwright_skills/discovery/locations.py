@@ -1,4 +1,4 @@
-"""Where skills are looked for; the first location with a name wins."""
+"""The folders that are searched for skills; the first location that has a name wins."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from goalwright_skills.skill import Source
 
 WORKSPACE = ".agents/skills"
-# Where a project keeps skills that it shares with other agents.
+# Folders of skills that a project shares with other agents.
 PROJECT = ("skills", ".skills", ".claude/skills")
 LIBRARY = Path(__file__).resolve().parents[1] / "library"
 
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A folder to search; with `single` only the SKILL.md directly in it counts."""
+    """A folder to search; with `single`, only the SKILL.md directly in it counts."""
 
     path: Path
     source: Source
@@ -29,7 +29,7 @@ class Location:
 def locations(
     workspace: Path, *, env: Mapping[str, str], home: Path, library: Path = LIBRARY, given: Path | None = None
 ) -> tuple[Location, ...]:
-    """All locations of a workspace, strongest first; `given` is a folder that the user names besides."""
+    """Return all locations of a workspace, strongest first; `given` is an additional folder."""
     config = env.get("XDG_CONFIG_HOME", "")
     # The XDG specification says to ignore relative paths.
     base = Path(config) if config and Path(config).is_absolute() else home / ".config"

@@ -1,4 +1,4 @@
-"""Which skills are active: the strongest of each name, unless a variable or the user's settings disable it."""
+"""Decides which skills are active: the strongest of each name, unless a variable or a setting disables it."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 def settle(
     entries: Iterable[Entry], env: Mapping[str, str], off: Collection[str] = (), without: Collection[str] = ()
 ) -> tuple[list[Skill], list[Problem]]:
-    """Every skill with its state, in the order of the entries (strongest location first, then by path), and duplicates.
+    """Return all skills with their states, in the order of the entries, and a problem for each duplicate.
 
-    `off` are the names that the user has switched off, `without` those that a run leaves out. Of two with one name in
-    the same location the last in path order is kept.
+    The entries are sorted by location (strongest first), then by path. `off` are the names that the user has switched
+    off, `without` the names that a run leaves out. Of two skills of one name in one location, the last one is kept.
     """
     rows = [(skill, entry.found.location) for entry in entries for skill in entry.skills]
     kept: dict[str, tuple[Skill, int]] = {}
@@ -43,17 +43,17 @@ def settle(
 
 
 def tighten(entry: Entry) -> Entry:
-    """The entry under `--strict-skills`: broken if its name is invalid or differs from its folder."""
+    """Apply the setting `strict_skills`: break an entry whose name is invalid or differs from its folder."""
     if not any(problem.rule in NAME_RULES for problem in entry.problems):
         return entry
     problems = tuple(replace(fault, until=IGNORED) if fault.rule in NAME_RULES else fault for fault in entry.problems)
-    why = next(fault for fault in problems if fault.rule in NAME_RULES).reason
-    skills = tuple(_marked(skill, "broken", why) if skill.state == "active" else skill for skill in entry.skills)
+    reason = next(fault for fault in problems if fault.rule in NAME_RULES).reason
+    skills = tuple(_marked(skill, "broken", reason) if skill.state == "active" else skill for skill in entry.skills)
     return entry._replace(skills=skills, problems=problems)
 
 
 def switches(skill: Skill) -> Sequence[str]:
-    """The environment variables that disable a skill: by its name, and for a tool also by its folder's name."""
+    """Return the environment variables that disable a skill by its name or, for a tool, by its folder's name."""
     return [f"SKILL_{re.sub(r'[^A-Z0-9]', '_', name.upper())}_ENABLED" for name in _names(skill)]
 
 
@@ -79,7 +79,7 @@ def _state(
 
 
 def _marked(skill: Skill, state: State, reason: str) -> Skill:
-    """The skill in another state; built directly, because `replace` takes three times as long for thousands."""
+    """Return the skill in another state; `dataclasses.replace` would take three times as long."""
     s = skill
     described = s.name, s.description, s.file, s.source, s.kind
     return Skill(*described, state, reason, s.model, s.extra, s.stamp)

@@ -1,4 +1,4 @@
-"""All skills of a workspace: found, ordered by location, kept up to date, and loaded when a task needs one.
+"""The skills of a workspace: finds them, orders them by location, keeps them up to date and loads their bodies.
 
 scan ──> entries ── precedence ──> rows     (or the entries of the cached index, if stat calls confirm them)
 """
@@ -30,17 +30,17 @@ if TYPE_CHECKING:
     from goalwright_skills.skill import Problem, Skill
 
 _ARGUMENTS = r"\$ARGUMENTS(?![A-Za-z0-9_])"
-# While many goals share a registry, checking it takes at most this share of the time; it is checked every second.
-_SHARE = 1 / 20
+# While many goals share a registry, checks for changes take at most this share of the time, but run every second.
+_CHECK_SHARE = 1 / 20
 _LONGEST_PAUSE = 1.0
 
 
 class Registry:
     """The skills of a workspace, read once and reread when they change.
 
-    `env` and `home` default to the process's own. `cache` is a folder for the index that is kept between starts
-    (usually `index.cache_folder`), or None to keep nothing. `off` are names that count as disabled, and so do those
-    that a run is `without`. `given` is a folder of skills that the user names besides.
+    `env` and `home` default to those of the process. `cache` is the folder of the index that is kept between starts
+    (usually `index.cache_folder`), or None for no index. The names in `off` and `without` count as disabled. `given` is
+    an additional folder of skills.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class Registry:
         self._off = frozenset(off)
         self._without = frozenset(without)
         self._given = given
-        # Tools refresh from their own threads.
+        # Tools call `refresh` from their own threads.
         self._lock = threading.RLock()
         self._tree: Tree | None = None
         self._entries: list[Entry] = []
@@ -73,17 +73,17 @@ class Registry:
         self._active: dict[str, Skill] = {}
         self._warnings: list[Problem] = []
         self.is_shared = False
-        # Counts how often the skills were settled: the same number means the same skills.
+        # Incremented whenever the skills may have changed.
         self.version = 0
         self._next_check = 0.0
 
     def share(self) -> None:
-        """Let many goals share each check for changes; with many skills, one for each goal takes most of the time."""
+        """Let many goals share each check for changes, which would otherwise dominate their time."""
         self.is_shared = True
 
     def scan(self) -> None:
         """Search all locations, reading only files that changed since the last scan or the cached one."""
-        # Thousands of small objects are made and none is garbage: collecting would take half of the time.
+        # Thousands of small objects are created and none is garbage: collection would take half of the time.
         with self._lock:
             collecting = gc.isenabled()
             gc.disable()
@@ -95,7 +95,7 @@ class Registry:
 
     @property
     def locations(self) -> tuple[Location, ...]:
-        """Where skills are looked for, strongest first."""
+        """The folders that are searched for skills, strongest first."""
         return locations(self.workspace, env=self._env, home=self._home, library=self._library, given=self._given)
 
     def _scan(self) -> None:
@@ -110,23 +110,23 @@ class Registry:
                     return
         from goalwright_skills.discovery.skill_file import READERS
 
-        # A skill.yaml is reread at every change: whether a tool can be offered also depends on its program's file.
-        known = {
+        # A skill.yaml is reread at every change, since its tools also depend on their programs' files.
+        unchanged = {
             entry.found: entry
             for entry in self._entries
             if entry.found.stamp != RACY and not entry.found.path.endswith("skill.yaml")
         }
         self._tree = scan(places, READERS.keys())
         self._entries = [
-            known.get(found) or READERS[os.path.basename(found.path)](found, places[found.location])
-            for found in self._tree.files
+            unchanged.get(file) or READERS[os.path.basename(file.path)](file, places[file.location])
+            for file in self._tree.files
         ]
         if cached is not None:
             index.save(cached, places, self._tree, self._entries)
         self._settle()
 
     def refresh(self) -> bool:
-        """Scan again if something changed, unless SKILLS_REFRESH_ON_CALL is off; returns whether it did."""
+        """Scan again if something changed, unless SKILLS_REFRESH_ON_CALL is off; returns whether it scanned."""
         with self._lock:
             if self._tree is not None:
                 if switches.is_off(self._env.get(switches.REFRESH, "")):
@@ -142,21 +142,21 @@ class Registry:
             return False
         unchanged = tree.unchanged()
         ended = time.monotonic()
-        self._next_check = ended + min((ended - began) / _SHARE, _LONGEST_PAUSE)
+        self._next_check = ended + min((ended - began) / _CHECK_SHARE, _LONGEST_PAUSE)
         return not unchanged
 
     def list_skills(self, *, all: bool = False) -> list[Skill]:  # noqa: A002 (the flag's name on the command line)
-        """The active skills; with `all` also those shadowed, disabled or broken, with the reason."""
+        """Return the active skills; with `all` also the shadowed, disabled and broken skills, with the reason."""
         self._ensure()
         return list(self._rows) if all else list(self._active.values())
 
     def get(self, name: str) -> Skill | None:
-        """The active skill of that name."""
+        """Return the active skill of a name."""
         self._ensure()
         return self._active.get(name)
 
     def load_content(self, name: str, args: str = "") -> str:
-        """A skill's body as a task receives it: its folder named first, its arguments filled in."""
+        """Return a skill's body as a task receives it, with its folder and the arguments filled in."""
         from goalwright_skills.discovery.skill_file import read_all
         from goalwright_skills.format import frontmatter
 
@@ -167,9 +167,9 @@ class Registry:
         try:
             text = frontmatter.decode(read_all(skill.path))
         except OSError as error:
-            what = f"skill {name!r} cannot be read: {skill.path}: {error.strerror or error}"
+            message = f"skill {name!r} cannot be read: {skill.path}: {error.strerror or error}"
             denied = isinstance(error, PermissionError)
-            raise UnreadableSkill(what, hint="make the file readable, then try again", denied=denied) from error
+            raise UnreadableSkill(message, hint="make the file readable, then try again", denied=denied) from error
         parsed = frontmatter.parse(text, skill.path, folder=skill.base_dir.name)
         if parsed.broken is not None:
             raise BrokenSkill(f"skill {name!r} no longer parses: {parsed.broken}", hint=parsed.broken.remedy)
@@ -177,7 +177,7 @@ class Registry:
 
     @property
     def warnings(self) -> list[Problem]:
-        """Every problem found in the skills; printing them is up to the caller."""
+        """All problems in the skills, for the caller to print."""
         self._ensure()
         return list(self._warnings)
 
@@ -191,30 +191,29 @@ class Registry:
         self.version += 1
         self._rows = rows
         self._active = {skill.name: skill for skill in rows if skill.state == "active"}
-        found = [problem for entry in entries for problem in entry.problems]
-        self._warnings = [*(self._tree.problems if self._tree else ()), *found, *duplicates]
+        file_problems = [problem for entry in entries for problem in entry.problems]
+        self._warnings = [*(self._tree.problems if self._tree else ()), *file_problems, *duplicates]
 
     def _unknown(self, name: str) -> UnknownSkill | BrokenSkill:
         same = next((skill for skill in self._rows if skill.name == name and skill.state != "active"), None)
         if same is not None and same.state == "broken":
             return BrokenSkill(f"skill {name!r} is broken: {same.path}: {same.reason}", hint="fix its SKILL.md")
         known = [skill.name for skill in self._active.values() if skill.kind == "context"]
-        what = f"skill {name!r} is {same.reason}" if same is not None else f"there is no skill {name!r}"
-        return UnknownSkill(f"{what}; known skills: {nearest_names(name, known)}", hint="use one of these names")
+        message = f"skill {name!r} is {same.reason}" if same is not None else f"there is no skill {name!r}"
+        return UnknownSkill(f"{message}; known skills: {nearest_names(name, known)}", hint="use one of these names")
 
 
 def expand(body: str, folder: Path, args: str = "") -> str:
-    """A body with its folder named first and `$ARGUMENTS` replaced; a body without it gets the arguments appended."""
-    text, filled = re.subn(_ARGUMENTS, lambda _: args, body)
-    if not filled and args:
+    """Prefix a body with its folder and replace `$ARGUMENTS`; without a placeholder, append the arguments."""
+    text, replacements = re.subn(_ARGUMENTS, lambda _: args, body)
+    if not replacements and args:
         text = f"{text.rstrip()}\n\nARGUMENTS: {args}\n"
     return f"Base directory for this skill: {folder}\n\n{text}"
 
 
-def summary(problems: Sequence[Problem], limit: int = 3) -> list[str]:
-    """Warnings to print: each of a few, or one line that counts them if there are more."""
+def summary(problems: Sequence[Problem], *, limit: int = 3, hint: str = "list all skills to see each") -> list[str]:
+    """Return each of a few warnings, or one line that counts them and gives a hint."""
     if len(problems) <= limit:
         return [str(problem) for problem in problems]
     files = len({problem.path for problem in problems})
-    count = f"{counted(len(problems), 'warning')} about {counted(files, 'skill file')}"
-    return [f"{count}; `goalwright skills list --all` or `-v` shows each"]
+    return [f"{counted(len(problems), 'warning')} about {counted(files, 'skill file')}; {hint}"]

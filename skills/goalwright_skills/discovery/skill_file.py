@@ -1,4 +1,4 @@
-"""Reading a SKILL.md: its metadata at discovery, the whole file when a task needs it."""
+"""Reads SKILL.md and skill.yaml files at discovery, and a whole SKILL.md when a task needs it."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _HEAD_LIMIT = 4 * frontmatter.FRONTMATTER_LIMIT
 
 
 def context(found: Found, location: Location) -> Entry:
-    """The entry of a SKILL.md, without reading its body."""
+    """Return the entry of a SKILL.md, without reading its body."""
     path = Path(found.path)
     folder = "" if location.single else path.parent.name
     try:
         parsed = frontmatter.parse(frontmatter.decode(_head(found)), path, folder=folder)
     except OSError as error:
-        what = f"it cannot be read ({error.strerror or error})"
-        problem = Problem(path, 1, what, "make it a readable text file", "unreadable")
+        message = f"it cannot be read ({error.strerror or error})"
+        problem = Problem(path, 1, message, "make it a readable text file", "unreadable")
         parsed = frontmatter.Parsed(slug(path.parent.name), "", "", problems=(problem,), broken=problem)
     skill = Skill(
         name=parsed.name,
@@ -49,12 +49,12 @@ def context(found: Found, location: Location) -> Entry:
 
 
 def read_all(path: Path | str) -> bytes:
-    """The bytes of a regular file of at most `FILE_LIMIT`; raises OSError for anything else."""
+    """Return the bytes of a regular file of at most `FILE_LIMIT`; raises OSError for anything else."""
     return untrusted_files.read(path, FILE_LIMIT)
 
 
 def _head(found: Found) -> bytes:
-    """The beginning of the file, enough to hold its frontmatter."""
+    """Return the start of the file, up to the end of its frontmatter."""
     if not found.regular:
         raise OSError(errno.EINVAL, "it is not a regular file")
     descriptor = untrusted_files.open_regular(found.path, FILE_LIMIT)
@@ -64,19 +64,16 @@ def _head(found: Found) -> bytes:
         if end > 0:
             return data[: end + 5]
         if len(data) == _FIRST_READ:
-            while len(data) < _HEAD_LIMIT and (more := os.read(descriptor, _HEAD_LIMIT - len(data))):
-                data += more
+            while len(data) < _HEAD_LIMIT and (chunk := os.read(descriptor, _HEAD_LIMIT - len(data))):
+                data += chunk
         return data
     finally:
         os.close(descriptor)
 
 
 def executable(found: Found, location: Location) -> Entry:
-    """The entry of a skill.yaml: its tools, and a broken row with the reason for each that cannot be offered."""
-    from goalwright_skills.programs import (  # lazily: they need a YAML parser, which a workspace without tools does not
-        manifest,
-        manifest_file,
-    )
+    """Return the entry of a skill.yaml: its tools, and a broken row for each tool that cannot be offered."""
+    from goalwright_skills.programs import manifest, manifest_file  # imports a YAML parser, which few workspaces need
 
     path = Path(found.path)
     try:
@@ -85,9 +82,8 @@ def executable(found: Found, location: Location) -> Entry:
         unreadable = Problem(path, 1, f"it cannot be read ({error.strerror or error})", "make it a readable text file")
         tools, problems = [], [unreadable]
 
-    def row(name: str, description: str, state: State, why: str | None) -> Skill:
-        place = (found.path, location.source)
-        return Skill(name, description, *place, "executable", state, why, stamp=found.stamp)
+    def row(name: str, description: str, state: State, reason: str | None) -> Skill:
+        return Skill(name, description, found.path, location.source, "executable", state, reason, stamp=found.stamp)
 
     rows = [row(tool.name, tool.description, "active", None) for tool in tools]
     offered = {tool.name for tool in tools}

@@ -44,10 +44,8 @@ def test_every_tool_is_in_the_docs(row: BuiltinTool) -> None:
     assert f"`{row.name}(" in DOCS.read_text(encoding="utf-8")
 
 
-def test_what_a_tool_lets_tasks_do_is_what_skills_can_need_and_its_switch_is_named() -> None:
-    given = {row.gives: row.switch for row in TOOLS if row.gives}
-
-    assert given == needs.SWITCHES
+def test_every_capability_of_a_tool_has_a_setting() -> None:
+    assert {row.gives for row in TOOLS if row.gives} == needs.SETTINGS.keys()
 
 
 def test_a_tool_that_only_reads_says_so(planner_context: ToolContext) -> None:

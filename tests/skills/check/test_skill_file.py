@@ -162,10 +162,10 @@ def test_a_finding_says_what_is_wrong_and_how_to_fix_it(old: str, new: str, mess
     assert any(message in one for one in found), found
 
 
-def test_fix_is_only_promised_where_it_does_something() -> None:
-    (good,) = messages(GOOD.replace("name: brewing-tea", "name: brewing-coffee"))
-    assert "--fix uses the folder's name" in good
-    assert all("--fix" not in one for one in messages(GOOD, "Brewing_Tea"))
+def test_a_name_is_only_fixable_if_the_folder_has_a_valid_name() -> None:
+    text = GOOD.replace("name: brewing-tea", "name: brewing-coffee")
+    assert [finding.fixable for finding in check(text, "brewing-tea", lambda _target: True)] == [True]
+    assert not any(finding.fixable for finding in check(GOOD, "Brewing_Tea", lambda _target: True))
 
 
 def test_findings_come_in_the_order_of_their_lines() -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from goalwright_skills.discovery.locations import LIBRARY
-from goalwright_skills.discovery.needs import COMMANDS, WEB, Need, declared, in_body, needs, told
+from goalwright_skills.discovery.needs import COMMANDS, WEB, Need, declared, describe, in_body, needs
 from goalwright_skills.skill import Skill
 from tests.growth import growth
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     ],
 )
 def test_the_frontmatter_says_what_a_skill_needs(values: dict[str, Any], what: list[str]) -> None:
-    assert [one.what for one in declared(values)] == what
+    assert [need.capability for need in declared(values)] == what
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_the_frontmatter_says_what_a_skill_needs(values: dict[str, Any], what: l
     ],
 )
 def test_the_body_is_read_conservatively(body: str, needed: bool) -> None:
-    assert [one.what for one in in_body(body)] == ([WEB] if needed else [])
+    assert [need.capability for need in in_body(body)] == ([WEB] if needed else [])
 
 
 def test_a_need_says_where_it_is_found() -> None:
@@ -69,14 +69,14 @@ def test_a_need_says_where_it_is_found() -> None:
 
 def test_a_listing_says_whether_it_is_there() -> None:
     both = [Need(WEB, "", ""), Need(COMMANDS, "", "")]
-    assert told(both, {WEB}) == "web access: available; running commands: not available"
-    assert told([], {WEB}) == ""
+    assert describe(both, {WEB}) == "web access: available; running commands: not available"
+    assert describe([], {WEB}) == ""
 
 
 def test_of_the_bundled_skills_two_need_the_web() -> None:
     files = sorted(LIBRARY.glob("*/SKILL.md"))
     found = {file.parent.name: needs(Skill(file.parent.name, "", str(file), "bundled")) for file in files}
-    assert {name: [one.what for one in given] for name, given in found.items() if given} == {
+    assert {name: [need.capability for need in given] for name, given in found.items() if given} == {
         "hn-analysis": [WEB],
         "web-extraction": [WEB],
     }
@@ -86,7 +86,7 @@ def test_a_changed_file_is_read_again_and_a_missing_one_needs_nothing(tmp_path: 
     file = tmp_path / "SKILL.md"
     file.write_text("---\nname: a\ndescription: b\n---\nUse WebFetch.\n", encoding="utf-8")
     skill = Skill("a", "b", str(file), "project", stamp=11)
-    assert [one.what for one in needs(skill)] == [WEB]
+    assert [need.capability for need in needs(skill)] == [WEB]
     assert needs(skill, body=False) == ()
     file.write_text("---\nname: a\ndescription: b\n---\nNothing.\n", encoding="utf-8")
     assert needs(Skill("a", "b", str(file), "project", stamp=12)) == ()

@@ -175,7 +175,7 @@ def test_loading_a_broken_or_unreadable_skill_is_a_typed_error(tmp_path: Path) -
         registry(tmp_path).load_content("a")
 
 
-def test_many_warnings_become_one_line(tmp_path: Path) -> None:
+def test_summary_counts_many_warnings_in_one_line(tmp_path: Path) -> None:
     for number in range(5):
         put(tmp_path / f"skills/s{number}", "Odd")
     warnings = registry(tmp_path).warnings

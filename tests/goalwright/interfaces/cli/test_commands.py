@@ -56,7 +56,8 @@ def test_check_reports_needs_that_the_settings_do_not_meet(
     off = [(ended(*command), "".join(capsys.readouterr())) for command in shown]
     assert [status for status, _ in off] == [0, 0, 0]
     assert all("needs web access" in said for _, said in off)
-    assert all("a run has it with --allow-web HOST" in said for _, said in off[:2])
+    assert "allow it with the setting allow_web" in off[0][1]
+    assert "a run has it with --allow-web HOST" in off[1][1]
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     (tmp_path / "config" / "goalwright").mkdir(parents=True)
     (tmp_path / "config" / "goalwright" / "config.toml").write_text('allow_web = ["example.org"]\n', encoding="utf-8")

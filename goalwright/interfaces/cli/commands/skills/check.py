@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from goalwright.interfaces.cli.configuration import SettingFlags
     from goalwright.interfaces.cli.view.output import OutputMode
     from goalwright.workspace.tools import WorkspaceTools
-    from goalwright_skills.check import Report
+    from goalwright_skills.check import Finding, Report
 
 SKILL_FILES = ("SKILL.md", "skill.yaml")
 # Pairs that --overlap shows by default.
@@ -168,11 +168,18 @@ def _below(top: Path) -> Iterator[Path]:
             yield Path(root)
 
 
+def _flag(problem: Finding) -> str:
+    if problem.fixable:
+        return " (or use --fix)"
+    return " (--trust)" if problem.rule == "run-trust" else ""
+
+
 def _print(reports: list[Report], *, quiet: bool) -> None:
     for report in reports:
         for problem in report.problems:
             where = f"{spelled(report.path)}:{problem.line}"
-            output.print_text(f"{where}: {problem.severity} {problem.rule}: {problem.message}; {problem.remedy}")
+            remedy = f"{problem.remedy}{_flag(problem)}"
+            output.print_text(f"{where}: {problem.severity} {problem.rule}: {problem.message}; {remedy}")
     if not quiet:
         severities = [problem.severity for report in reports for problem in report.problems]
         errors, warnings = (counted(severities.count(kind), kind) for kind in ("error", "warning"))

@@ -13,7 +13,7 @@ from goalwright.interfaces.cli.commands.skills.open_workspace import open_skills
 from goalwright.interfaces.cli.view import output, width
 from goalwright.workspace import skill_list
 from goalwright.workspace.skill_list import installed_tools, task_capabilities
-from goalwright_skills.discovery.needs import SWITCHES, needs, told
+from goalwright_skills.discovery.needs import COMMANDS, WEB, describe, needs
 from goalwright_skills.errors import InputError
 from goalwright_skills.functions import installed
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 # With more skills, only their frontmatter is searched for needs.
 _MOST_BODIES = 1_000
+_FLAGS = {WEB: "--allow-web HOST", COMMANDS: "--tools shell"}
 
 
 @click.command("list")
@@ -75,8 +76,8 @@ def _notes(skill: Skill, preferences: Sequence[str], able: Collection[str], *, b
     """Return why a skill is not used, or the user's settings for it and its unmet needs."""
     if skill.state != "active":
         return f"[{_state(skill)}] "
-    missing = [need for need in needs(skill, body=bodies) if need.what not in able]
-    notes = [*preferences, *([f"needs {told(missing, able)}"] if missing else [])]
+    missing = [need for need in needs(skill, body=bodies) if need.capability not in able]
+    notes = [*preferences, *([f"needs {describe(missing, able)}"] if missing else [])]
     return "".join(f"[{note}] " for note in notes)
 
 
@@ -129,11 +130,11 @@ def show(name: str, arguments: str, workspace: Path, flags: SettingFlags, mode: 
     needed = needs(skill) if skill is not None else ()
     tasks = task_capabilities(skills, installed_tools(skills.preferences, everything=False)) if needed else frozenset()
     if mode.as_json and skill is not None:
-        rows = [{"what": need.what, "available": need.what in tasks, "said": need.said} for need in needed]
+        rows = [{"what": need.capability, "available": need.capability in tasks, "said": need.text} for need in needed]
         output.print_json(skill.to_dict() | {"needs": rows, "content": content, "files": files})
         return 0
     if needed and not mode.quiet:
-        off = " ".join(SWITCHES[need.what] for need in needed if need.what not in tasks)
-        output.say(f"{name} needs {told(needed, tasks)}" + (f" (a run has it with {off})" if off else ""))
+        off = " ".join(_FLAGS[need.capability] for need in needed if need.capability not in tasks)
+        output.say(f"{name} needs {describe(needed, tasks)}" + (f" (a run has it with {off})" if off else ""))
     output.print_text(content)
     return 0

@@ -48,5 +48,6 @@ def warn(registry: Registry, *, verbose: bool, quiet: bool, more: Iterable[str] 
     if quiet and not verbose:
         return
     problems = registry.warnings
-    for text in (*(map(str, problems) if verbose else summary(problems)), *more):
+    hint = "`goalwright skills list --all` or `-v` shows each"
+    for text in (*(map(str, problems) if verbose else summary(problems, hint=hint)), *more):
         output.say_warning(text)
