@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 PAGE = ROOT / "docs" / "benchmarks.md"
 FOLDER = ROOT / "docs" / "benchmarks"
+# With more tables, only those of the smallest and the largest size are shown.
+_MOST_TABLES = 4
 INTRODUCTION = """# Benchmarks
 
 goalwright beside the least that the work can cost (the floor), and beside other projects. All contenders of a benchmark run in turn on the same
@@ -77,8 +79,11 @@ def _section(benchmark: dict[str, Any]) -> str:
     name, measured = benchmark["name"], benchmark["measured"]
     source = ", ".join(measured[key] for key in ("date", "commit", "machine") if key in measured)
     lines = [f"## {name}", "", f"{benchmark['what']} Floor: {benchmark['floor']}", ""]
-    for table in benchmark["tables"]:
+    tables = benchmark["tables"]
+    for table in tables if len(tables) <= _MOST_TABLES else [*tables[:2], *tables[-2:]]:
         lines += _table(table)
+    if len(tables) > _MOST_TABLES:
+        lines += [f"The sizes in between are in [{name}.json](benchmarks/{name}.json).", ""]
     lines += [f"![{name}](benchmarks/{name}.svg)", "", " ".join([*map(_sentence, benchmark["notes"]), f"{source}."])]
     return "\n".join([*lines, ""])
 
