@@ -1,4 +1,4 @@
-"""The port of engines: who runs a batch's goals."""
+"""The port of engines, which run the goals of a batch."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A goal, and the id of its run, which the batch gives: a process that takes the goal over finds what was done.
+    """A goal and the id of its run; the batch assigns the id, so that another process finds what was done.
 
-    With `begun`, the journal may have the run: it is continued if it is there. If the goal `waited` for a person and
-    its run has ended since, that is the result.
+    If `begun`, the run may be in the journal, and is then continued. If the goal `waited` for a person and its run has
+    ended since, the recorded result is used.
     """
 
     goal: BatchGoal
@@ -39,18 +39,18 @@ class Job:
 
     @property
     def asked(self) -> Goal:
-        """The goal as a run takes it."""
+        """The goal in the form that a run takes."""
         return goal_of(self.goal, self.place)
 
     @property
     def interrupted(self) -> Result:
-        """The result if it is stopped while it waits for its turn."""
+        """The result of a goal that is stopped before its turn."""
         return Result(self.run_id, "interrupted", self.goal.text, None, "interrupted", None, (), (), Usage(), 0.0, None)
 
 
 @dataclass(frozen=True, slots=True)
 class ModelPause:
-    """A model that is not called for some seconds: its provider asked for a pause, or is down."""
+    """A model that is not called for some seconds, because its provider asked for a pause or is down."""
 
     model: str
     seconds: float
@@ -59,9 +59,9 @@ class ModelPause:
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How a batch's calls go now: those that run, how many may at a time, at best and now, and which models pause.
+    """The state of a batch's calls: running, the most at a time, the current limit, and models that pause.
 
-    `workers` says how many processes run goals, where an engine has several.
+    `workers` says how many processes run goals, if the engine has several.
     """
 
     calls: int
@@ -72,10 +72,10 @@ class Pace:
 
 
 class Engine(Protocol):
-    """Runs goals; says how many at a time it can use."""
+    """Runs goals."""
 
     def has_room(self, running: int) -> bool:
-        """Whether another goal should start beside those that run."""
+        """Whether another goal should start beside the running ones."""
 
     async def run(self, job: Job, stop: Stop) -> Result:
         """Run one goal to its end, or until `stop` is set."""
@@ -85,40 +85,40 @@ class Engine(Protocol):
 
 
 class BatchEngine(Engine, Protocol):
-    """An engine with all that a batch asks of it: what is looked up here, started, waited for and shown."""
+    """An engine with everything else that a batch needs: runtime, startup, warmup and progress."""
 
     @property
     def budget(self) -> Budget:
-        """What the batch may spend, and has spent."""
+        """The batch's budget, with what was spent."""
 
     @property
     def is_stuck(self) -> bool:
-        """Whether something could not be closed, so that the process has to exit without waiting for it."""
+        """Whether something could not be closed, so that the process must exit without waiting for it."""
 
     def runtime(self, goal: BatchGoal | None = None) -> Goalwright:
-        """The runtime here for a goal with settings of its own, or for any: it checks goals and opens the journal."""
+        """Return the local runtime for a goal with its own settings, or the default one."""
 
     def start(self, calling: int, models: Sequence[str]) -> None:
-        """Start what so many goals that call these models need; it loads while the rest is checked."""
+        """Start loading what `calling` goals that call these models need, in the background."""
 
     def problems(self, names: Sequence[str]) -> list[ModelProblem]:
-        """What keeps these models from being called, as far as it can be known without a call."""
+        """Return the reasons why these models cannot be called, as far as known without a call."""
 
     async def warm(self, say: Callable[[str], None], goals: Iterable[BatchGoal] = ()) -> None:
-        """Wait for what was started, and for what the goals need; raises if none can run.
+        """Wait until the engine can run goals; raises if it never can.
 
-        It may `say` something about the whole batch, later.
+        It may call `say` later, with messages about the whole batch.
         """
 
     def pace(self) -> Pace:
-        """How the calls go now."""
+        """Return the current state of the calls."""
 
     def abandon(self) -> None:
-        """End what was started for a batch that does not run after all."""
+        """Stop what was started for a batch that does not run after all."""
 
 
 def goal_of(goal: BatchGoal, place: BatchPlace | None = None) -> Goal:
-    """Return the goal as a run takes it; its plan was validated with the file."""
+    """Return a goal in the form that a run takes; its plan was validated with the file."""
     repairs = tuple(normal_form(goal.plan).repairs) if goal.plan else ()
     return Goal(
         goal.text,
@@ -133,10 +133,10 @@ def goal_of(goal: BatchGoal, place: BatchPlace | None = None) -> Goal:
 
 
 def settings_of(goal: BatchGoal) -> dict[str, Any]:
-    """The settings that a goal has of its own."""
+    """Return the settings that a goal has of its own."""
     return {**goal.settings, **({"model": goal.model} if goal.model else {})}
 
 
 def plan_of(goal: BatchGoal) -> Plan | None:
-    """The plan that comes with a goal, if any."""
+    """Return the plan that comes with a goal, if any."""
     return Plan.from_dict(normal_form(goal.plan).document) if goal.plan else None

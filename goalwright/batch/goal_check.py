@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def goal_check(workspace: Workspace) -> Check:
-    """A check of goals against the skills and tools of a workspace; it returns what is wrong, or nothing."""
+    """Return a function that checks a goal against a workspace and returns its faults as text."""
     known = workspace.known()
     closed = [skill for skill in workspace.skills.active() if not skill.user_invocable]
 
@@ -41,7 +41,7 @@ def goal_check(workspace: Workspace) -> Check:
 
 
 def recipe_filler(recipes: WorkspaceRecipes) -> Fill:
-    """Return a function that replaces the recipe of a goal by its text and plan; it raises if a value is invalid."""
+    """Return a function that fills in a goal's recipe; it raises if a value is invalid."""
 
     def fill(goal: BatchGoal) -> BatchGoal:
         if not goal.recipe:

@@ -1,4 +1,4 @@
-"""Goal file formats: the rows of a file with their lines, before they are checked to be goals.
+"""The formats of goal files: parses a file into rows with line numbers, before the rows are validated.
 
 JSONL, plain text and CSV are read line by line; a list in JSON or YAML is read whole.
 """
@@ -22,17 +22,17 @@ _SUFFIXES = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".csv": "cs
 NOT_A_LIST = "the file must be a list of goals"
 OWN_COLUMNS = ("id", "custom_id", "goal", "skills", "model", "recipe")
 _KEYS = (*OWN_COLUMNS, "vars", "plan")
-# Fields may be long, but a quote that is never closed must not read the whole file into memory.
+# Fields may be long, but an unclosed quote must not read the whole file into memory.
 _LONGEST_FIELD = 1 << 24
 _MERGE = "tag:yaml.org,2002:merge"
 _SPACE = re.compile(r"\s*")
-# How a text without a name begins in each format; a goal in plain text may begin with a bracket or a dash.
+# The beginning of a JSON list; a plain-text goal may begin with a bracket too.
 _JSON_LIST = re.compile(r'\[\s*["{]')
 
 
 @dataclass(frozen=True, slots=True)
 class GoalRow:
-    """A row and its line; if a list has several on one line, this is the nth."""
+    """A row with its line number; `nth` counts the rows of a list that begin on the same line."""
 
     line: int
     value: object
@@ -44,16 +44,16 @@ class BadRow:
     """A line that cannot be read, and why."""
 
     line: int
-    what: str
+    fault: str
 
 
 def form_of(path: Path) -> str:
-    """The format for a file name."""
+    """Return the format for a file name."""
     return _SUFFIXES.get(path.suffix.lower(), "text")
 
 
 def guess(path: Path) -> str:
-    """The format of a file without a name, by how it begins."""
+    """Guess the format of unnamed input from its first characters."""
     with path.open("rb") as file:
         start = file.read(4096).decode("utf-8-sig", errors="replace").lstrip()
     if start.startswith("{"):
@@ -65,24 +65,24 @@ def guess(path: Path) -> str:
 
 
 def first_line(text: str) -> str:
-    """The first line that is neither blank nor a comment."""
+    """Return the first line that is neither blank nor a comment."""
     lines = (line.strip() for line in text.splitlines())
     return next((line for line in lines if line and not line.startswith("#")), "")
 
 
 def begins_yaml(line: str, keys: Iterable[str]) -> bool:
-    """Whether a document in YAML begins with this line, or a list of objects that have these keys."""
+    """Whether a line begins a YAML document, or a list of objects with one of these keys."""
     return line == "---" or bool(re.match(rf"- *\{{|- +(?:{'|'.join(keys)}):(?:\s|$)", line))
 
 
 def form_of_line(line: str) -> str:
-    """Whether a line begins CSV, since it names the columns of goals, or is one of plain text."""
+    """Return `csv` for a header with the columns of goals, else `text`."""
     columns = [name.strip().strip('"') for name in line.split(",")]
     return "csv" if "goal" in columns or ("recipe" in columns and len(columns) > 1) else "text"
 
 
 def rows(path: Path, form: str) -> Iterator[GoalRow | BadRow]:
-    """Every row of a file."""
+    """Yield every row of a file."""
     with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="" if form == "csv" else None) as file:
         yield from READERS[form](file)
 
@@ -111,10 +111,10 @@ def _jsonl(file: IO[str]) -> Iterator[GoalRow | BadRow]:
 
 
 class _RepeatedKey(ValueError):
-    """An object has a key twice, and only one of the values would count."""
+    """An object has a key twice, of which only one value would count."""
 
     def __init__(self, key: str) -> None:
-        super().__init__(f"the key {key[:80]!r} stands more than once in an object")
+        super().__init__(f"the key {key[:80]!r} occurs more than once in an object")
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -126,7 +126,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _csv(file: IO[str]) -> Iterator[GoalRow | BadRow]:
     csv.field_size_limit(_LONGEST_FIELD)
-    # If not strict, all that follows a quote that is never closed would be one long goal.
+    # Without strict, everything after an unclosed quote would be one long goal.
     reader = csv.reader(file, strict=True)
     header: list[str] | None = None
     while True:
@@ -142,8 +142,8 @@ def _csv(file: IO[str]) -> Iterator[GoalRow | BadRow]:
             yield _fields(line, header, fields)
         elif fields:
             header = [name.strip() for name in fields]
-            if what := _header_fault(header):
-                yield BadRow(line, what)
+            if fault := _header_fault(header):
+                yield BadRow(line, fault)
                 return
 
 
@@ -156,7 +156,7 @@ def _header_fault(header: list[str]) -> str:
 
 def _fields(line: int, header: list[str], fields: list[str]) -> GoalRow | BadRow:
     if len(fields) > len(header):
-        return BadRow(line, f"{len(fields)} fields for {len(header)} columns; quote a text that has a comma in it")
+        return BadRow(line, f"{len(fields)} fields for {len(header)} columns; quote texts that contain commas")
     row = dict(zip(header, fields, strict=False))
     own: dict[str, Any] = {key: value for key, value in row.items() if key in OWN_COLUMNS and value}
     if "skills" in own:
@@ -184,30 +184,30 @@ def _json(file: IO[str]) -> Iterator[GoalRow | BadRow]:
 
 
 def _json_items(text: str) -> Iterator[tuple[int, object]]:
-    """The items of a JSON list, each with the line on which it begins; a BadRow for one that has a key twice."""
+    """Yield the items of a JSON list with their first lines; an item with a repeated key is a BadRow."""
     repeated: list[_RepeatedKey] = []
 
     def read_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         try:
             return _object(pairs)
-        except _RepeatedKey as error:  # to be said once it is known where the item ends
+        except _RepeatedKey as error:  # reported once the end of the item is known
             repeated.append(error)
             return {}
 
-    decoder, line, seen, place = json.JSONDecoder(object_pairs_hook=read_object), 1, 0, text.index("[") + 1
-    while text[place := _blank(text, place)] != "]":
-        line, seen = line + text.count("\n", seen, place), place
-        value, end = decoder.raw_decode(text, place)
+    decoder, line, seen, offset = json.JSONDecoder(object_pairs_hook=read_object), 1, 0, text.index("[") + 1
+    while text[offset := _skip_space(text, offset)] != "]":
+        line, seen = line + text.count("\n", seen, offset), offset
+        value, end = decoder.raw_decode(text, offset)
         yield line, BadRow(line, str(repeated[0])) if repeated else value
         repeated.clear()
-        place = _blank(text, end)
-        place += text[place] == ","
+        offset = _skip_space(text, end)
+        offset += text[offset] == ","
 
 
-def _blank(text: str, place: int) -> int:
-    """The end of the white space at this place."""
-    space = _SPACE.match(text, place)
-    return space.end() if space else place
+def _skip_space(text: str, offset: int) -> int:
+    """Return the offset after the white space at an offset."""
+    space = _SPACE.match(text, offset)
+    return space.end() if space else offset
 
 
 def _yaml(file: IO[str]) -> Iterator[GoalRow | BadRow]:
@@ -236,13 +236,13 @@ def _yaml(file: IO[str]) -> Iterator[GoalRow | BadRow]:
 
 
 def not_yaml(error: Exception) -> BadRow:
-    """What is said of a text that is not read as YAML."""
+    """Return the fault of a text that is not valid YAML."""
     mark = getattr(error, "problem_mark", None)
     return BadRow(mark.line + 1 if mark else 1, f"not valid YAML: {str(error).splitlines()[0]}")
 
 
 def _repeated_key(root: Node) -> BadRow | None:
-    """The first key that an object within a node has twice."""
+    """Return the first key that an object within a node has twice."""
     from yaml import MappingNode, ScalarNode, SequenceNode
 
     nodes, seen = [root], {id(root)}
@@ -253,20 +253,20 @@ def _repeated_key(root: Node) -> BadRow | None:
             for key, value in node.value:
                 if isinstance(key, ScalarNode) and key.tag != _MERGE:
                     if key.value in own:
-                        what = f"{_RepeatedKey(key.value)}; is a `- ` missing before one of them?"
-                        return BadRow(key.start_mark.line + 1, what)
+                        fault = f"{_RepeatedKey(key.value)}; is a `- ` missing before one of them?"
+                        return BadRow(key.start_mark.line + 1, fault)
                     own.add(key.value)
                 inner += (key, value)
         elif isinstance(node, SequenceNode):
             inner = node.value
-        fresh = [one for one in inner if id(one) not in seen]  # an alias may stand for the node that it is in
+        fresh = [child for child in inner if id(child) not in seen]  # an alias may refer to its own parent
         seen.update(map(id, fresh))
         nodes += reversed(fresh)
     return None
 
 
 def _items(values: Iterable[tuple[int, object]]) -> Iterator[GoalRow | BadRow]:
-    """The items of a list; a string is a goal's text."""
+    """Yield the items of a list as rows; a string is the text of a goal."""
     last = nth = 0
     for line, value in values:
         nth = nth + 1 if line == last else 1
@@ -277,5 +277,5 @@ def _items(values: Iterable[tuple[int, object]]) -> Iterator[GoalRow | BadRow]:
             yield GoalRow(line, {"goal": value} if isinstance(value, str) else value, nth)
 
 
-# How each format is read.
+# The parser of each format.
 READERS = {"text": _text, "jsonl": _jsonl, "csv": _csv, "json": _json, "yaml": _yaml}

@@ -1,6 +1,6 @@
-"""Goal files: checked whole before anything is spent, then streamed.
+"""Goal files: validated whole before anything is spent, then streamed.
 
-Lines of JSONL, text and CSV are never all in memory; during the check, eight bytes of each id are.
+Lines of JSONL, text and CSV are never all in memory; validation keeps eight bytes of each id.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from goalwright_planner.events import RecipeUse
 
 Check = Callable[["BatchGoal"], str]
-# Replaces the recipe that a goal names by its plan.
+# Replaces the recipe of a goal with its plan.
 Fill = Callable[["BatchGoal"], "BatchGoal"]
 
 _VARIABLE = re.compile(r"<<\s*([A-Za-z_][\w-]*)\s*>>")
@@ -46,8 +46,8 @@ class BatchGoal:
     """One goal of a file; `plan` is a plan document to run instead of asking a model for one.
 
     `recipe` names a recipe with the `values` of its parameters; `recipe_use` is set once they are filled in.
-    `files` and `settings`, which replace those of the batch, are a program's: a goal file cannot have them. `basis` is
-    what else its result depends on.
+    Only programs set `files` and `settings`, which override those of the batch, and `basis`: anything else that the
+    result depends on.
     """
 
     id: str
@@ -65,7 +65,7 @@ class BatchGoal:
 
     @property
     def content_hash(self) -> str:
-        """A hash of the goal without its id, to notice a goal that changed under an old id."""
+        """A hash of the goal without its id, which shows that a goal has changed under an old id."""
         content: list[Any] = [self.text, list(self.skills), self.model, None if self.recipe else self.plan]
         if self.recipe:
             content.append([self.recipe, dict(self.values)])
@@ -77,29 +77,29 @@ class BatchGoal:
 
 
 class CheckedGoals(Protocol):
-    """Goals that were checked; `unused` are keys with no meaning, each with the line of its first use."""
+    """Validated goals; `unused` maps keys without a meaning to the line of their first use."""
 
     @property
     def name(self) -> str:
-        """Where they come from."""
+        """The source of the goals."""
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """The number of goals."""
 
     @property
     def unused(self) -> Mapping[str, int]:
-        """Keys that are ignored."""
+        """The ignored keys."""
 
     def __iter__(self) -> Iterator[BatchGoal]:
-        """The goals, the same each time."""
+        """Yield the goals, every time the same."""
 
 
 @dataclass(frozen=True, slots=True)
 class GoalFile:
-    """A checked goal file; iterate over it, repeatedly if need be, for its goals.
+    """A validated goal file, which can be iterated repeatedly for its goals.
 
-    `unused` are keys with no meaning, each with the line of its first use.
+    `unused` maps keys without a meaning to the line of their first use.
     """
 
     path: Path
@@ -122,7 +122,7 @@ def opened(
     check: Check | None = None,
     fill: Fill | None = None,
 ) -> Iterator[GoalFile]:
-    """A goal file (`-` is stdin) or goals in memory, checked whole; every bad line is reported at once.
+    """Open and validate a goal file (`-` is stdin) or goals in memory; all bad lines are reported at once.
 
     `check` finds faults that the file alone cannot show, such as a skill that does not exist. Without `fill`, goals
     cannot name recipes.
@@ -160,7 +160,7 @@ def _spooled() -> Any:
 
 
 def _write_goals(goals: Iterable[str | Mapping[str, Any]], spool: IO[bytes]) -> None:
-    """Write goals in memory as lines of JSON, so that they are checked and streamed like those of a file."""
+    """Write goals in memory as JSON lines, so that they are validated and streamed like a file."""
     for number, goal in enumerate(goals, 1):
         try:
             row = {"goal": goal} if isinstance(goal, str) else dict(goal)
@@ -175,10 +175,10 @@ def _checked(path: Path, name: str, form: str, check: Check | None, fill: Fill |
     survey = _Survey(check)
     for row in goal_formats.rows(path, form):
         survey.take(row, form, fill)
-    if survey.faults or survey.more:
+    if survey.faults or survey.more_lines:
         faults = "".join(f"\n  {fault}" for fault in survey.faults)
-        if survey.more:
-            faults += f"\n  and {plural(len(survey.more), 'line', 'lines')} {_listed(survey.more)}"
+        if survey.more_lines:
+            faults += f"\n  and {plural(len(survey.more_lines), 'line', 'lines')} {_listed(survey.more_lines)}"
         raise InputError(f"{name} cannot be run:{faults}", hint="fix these lines; nothing was run")
     if survey.count == 0:
         raise InputError(f"{name} has no goals", hint='a line is a goal, or {"id": "a", "goal": "…"}')
@@ -187,23 +187,23 @@ def _checked(path: Path, name: str, form: str, check: Check | None, fill: Fill |
 
 @dataclass(slots=True)
 class _Survey:
-    """What a check of a file finds: the first faults in full, the line numbers of the rest."""
+    """The result of validating a file: the first faults in full, and the line numbers of the others."""
 
     check: Check | None
     count: int = 0
     faults: list[str] = field(default_factory=list)
-    more: list[int] = field(default_factory=list)
+    more_lines: list[int] = field(default_factory=list)
     unused: dict[str, int] = field(default_factory=dict)
     _seen: set[int] = field(default_factory=set)
 
     def take(self, row: GoalRow | BadRow, form: str, fill: Fill | None) -> None:
-        """Check one row."""
-        made = _goal(row, form, fill) if isinstance(row, GoalRow) else row
-        what = made.what if isinstance(made, BadRow) else self._fault(made)
-        if what and len(self.faults) < _MOST_FAULTS:
-            self.faults.append(f"line {row.line}: {what}")
-        elif what:
-            self.more.append(row.line)
+        """Validate one row."""
+        goal = _goal(row, form, fill) if isinstance(row, GoalRow) else row
+        fault = goal.fault if isinstance(goal, BadRow) else self._fault(goal)
+        if fault and len(self.faults) < _MOST_FAULTS:
+            self.faults.append(f"line {row.line}: {fault}")
+        elif fault:
+            self.more_lines.append(row.line)
         if isinstance(row, GoalRow) and isinstance(row.value, Mapping) and not row.value.get("recipe"):
             for key in map(str, row.value.keys() - _KEYS):
                 if len(self.unused) < _MOST_UNUSED:
@@ -211,15 +211,15 @@ class _Survey:
 
     def _fault(self, goal: BatchGoal) -> str:
         self.count += 1
-        mark = int.from_bytes(hashlib.blake2b(goal.id.encode(), digest_size=8).digest())
-        if mark in self._seen:
+        id_hash = int.from_bytes(hashlib.blake2b(goal.id.encode(), digest_size=8).digest())
+        if id_hash in self._seen:
             return f"duplicate id {goal.id!r}; ids must be unique"
-        self._seen.add(mark)
+        self._seen.add(id_hash)
         return self.check(goal) if self.check is not None else ""
 
 
 def _listed(lines: Sequence[int]) -> str:
-    """Line numbers in words: 3, 5 to 9, 12."""
+    """Format line numbers as spans: 3, 5 to 9, 12."""
     spans: list[list[int]] = []
     for line in lines:
         if spans and line == spans[-1][1] + 1:
@@ -231,7 +231,7 @@ def _listed(lines: Sequence[int]) -> str:
 
 
 def _goal(entry: GoalRow, form: str, fill: Fill | None) -> BatchGoal | BadRow:
-    """Return the goal in a row, or everything that is wrong with it."""
+    """Return the goal in a row, or all its faults."""
     line, row = entry.line, entry.value
     if not isinstance(row, Mapping):
         return BadRow(line, 'a goal is an object such as {"id": "a", "goal": "…"}')
@@ -245,7 +245,7 @@ def _goal(entry: GoalRow, form: str, fill: Fill | None) -> BatchGoal | BadRow:
     if faults:
         return BadRow(line, ", ".join(faults))
     name = _name(row)
-    made = BatchGoal(
+    goal = BatchGoal(
         id=str(name) if name is not None else f"line-{line}" if entry.nth == 1 else f"line-{line}.{entry.nth}",
         line=line,
         text=filled(text, variables) if form != "text" else text,
@@ -256,23 +256,23 @@ def _goal(entry: GoalRow, form: str, fill: Fill | None) -> BatchGoal | BadRow:
         values=_values(row, variables) if recipe else {},
     )
     try:
-        _ = made.content_hash
+        _ = goal.content_hash
     except (TypeError, ValueError) as error:
         return BadRow(line, f"it is not JSON or not UTF-8: {error}")
     try:
-        return fill(made) if fill is not None else made
+        return fill(goal) if fill is not None else goal
     except InputError as error:
         return BadRow(line, error.message)
 
 
 def _values(row: Mapping[Any, Any], variables: Mapping[str, Any]) -> dict[str, str]:
-    """Return the values of a recipe's parameters: the keys that are not a goal's own; empty ones count as absent."""
+    """Return the values of a recipe's parameters: all keys that are not a goal's own, without empty ones."""
     values = {**variables, **{str(key): value for key, value in row.items() if key not in _KEYS}}
     return {name: str(value) for name, value in values.items() if value is not None and value != ""}
 
 
 def filled(text: str, variables: Mapping[str, Any]) -> str:
-    """A goal's text with its variables; those that are not given stay as they are."""
+    """Replace the variables in a goal's text; unknown ones are kept."""
     return _VARIABLE.sub(lambda match: str(variables.get(match.group(1), match.group())), text)
 
 
@@ -289,7 +289,7 @@ def _faults(row: Mapping[Any, Any], *, recipes: bool) -> Iterator[str]:
     elif recipe and row.get("plan"):
         yield "'recipe' and 'plan' cannot be used together"
     if recipe and not goal:
-        pass  # the goal is the recipe's
+        pass  # the recipe has the goal
     elif not isinstance(goal, str) or not goal.strip():
         yield "'goal' is missing or empty"
     elif join_surrogates(goal) != goal:

@@ -1,4 +1,4 @@
-"""What a batch would run, without running it: the skills of its goals, and the calls it makes at least."""
+"""The dry run of a batch: the skills of its goals, and the least number of calls."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _MOST_SKILLS = 20
 
 @dataclass(frozen=True, slots=True)
 class BatchPreview:
-    """Goals, those that no skill fits, how many goals each skill is selected for, and the least number of calls.
+    """The number of goals, of goals without a skill, of goals by skill, and the least number of calls.
 
-    Goals that are `skipped` have a result of an earlier run of the batch; None if it is not resumed.
+    `skipped` goals have a result of an earlier run; it is None if the batch is not resumed.
     """
 
     goals: int
@@ -34,12 +34,12 @@ class BatchPreview:
     skipped: int | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """The preview as `--json` prints it."""
+        """Return the preview as `--json` prints it."""
         return {name: value for name in self.__slots__ if (value := getattr(self, name)) is not None}
 
 
 def preview(goals: Iterable[BatchGoal], skills: WorkspaceSkills, note: NoteGoal | None = None) -> BatchPreview:
-    """Select the skills of every goal and count; no model is called. `note` is told of each goal with its skills."""
+    """Select the skills of every goal and count, without calling a model; `note` receives each goal and its skills."""
     selected, total, without, calls = Counter[str](), 0, 0, 0
     for goal in goals:
         names = _skills_of(goal, skills)
@@ -51,7 +51,7 @@ def preview(goals: Iterable[BatchGoal], skills: WorkspaceSkills, note: NoteGoal 
 
 
 def _skills_of(goal: BatchGoal, skills: WorkspaceSkills) -> list[str]:
-    """The skills that a goal's own plan names, else those selected for it."""
+    """Return the skills that a goal's own plan names, else the selected ones."""
     planned = planned_skills(plan_of(goal))
     if planned:
         return list(dict.fromkeys((*goal.skills, *planned)))
@@ -59,7 +59,7 @@ def _skills_of(goal: BatchGoal, skills: WorkspaceSkills) -> list[str]:
 
 
 def _least_calls(goal: BatchGoal) -> int:
-    """One to plan and one for a single task; or what the goal's own plan needs."""
+    """Return two calls, to plan and for a single task, or the calls that the goal's own plan needs."""
     plan = plan_of(goal)
     if plan is None:
         return 2

@@ -1,7 +1,7 @@
-"""A batch from start to end: the one path that the command line and programs take.
+"""A batch from start to end, for the command line and for programs.
 
-open_batch: the goal file is checked whole → locked: the results file is this batch's alone, and earlier results are
-read → run: every goal that is left, with a line of results for each
+open_batch validates the whole goal file, `Batch.locked` reserves the results file and reads earlier results, and
+`Batch.run` runs the remaining goals and writes a line of results for each.
 """
 
 from __future__ import annotations
@@ -47,14 +47,15 @@ if TYPE_CHECKING:
     from goalwright.runs.runtime import Goalwright
     from goalwright_planner.errors import BudgetSpent
 
-_LOOKS = 20
+# The newest earlier runs that are searched for the batch's id.
+_NEWEST_RUNS = 20
 
 
 @dataclass(frozen=True, slots=True)
 class BatchReport:
-    """How a batch ended: its summary, and why it stopped early, if it did.
+    """The end of a batch: its summary, and why it stopped early, if it did.
 
-    `spent` is what its budget said, if that stopped it; what was `written_off` of it was allotted to workers that died.
+    `spent` is the budget's error, if that stopped it; `written_off` was allotted to workers that died.
     """
 
     summary: BatchSummary
@@ -64,7 +65,7 @@ class BatchReport:
     spent: BudgetSpent | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """The report as `--json` prints it."""
+        """Return the report as `--json` prints it."""
         reason = self.spent.message if self.spent is not None else None
         document = self.summary.to_dict() | {"stopped": self.stopped, "reason": reason, "output": str(self.output)}
         if self.written_off.workers:
@@ -75,7 +76,7 @@ class BatchReport:
 
 @dataclass(slots=True)
 class Batch:
-    """Checked goals, ready to be run into a results file; `id` is how the journal knows the batch."""
+    """Validated goals, ready to run into a results file; `id` is the batch's id in the journal."""
 
     goals: CheckedGoals
     output: Path
@@ -99,30 +100,30 @@ class Batch:
 
     @property
     def goalwright(self) -> Goalwright:
-        """The runtime of goals that name no model of their own."""
+        """The runtime of goals without a model of their own."""
         return self.engine.runtime()
 
     @property
     def models(self) -> tuple[str, ...]:
-        """Every model that the goals may call, fallbacks and models of single roles included."""
+        """Every model that the goals may call, including fallbacks and models of single roles."""
         return tuple(dict.fromkeys(name for goalwright in self._runtimes() for name in goalwright.models.names))
 
     def preview(self, note: NoteGoal | None = None) -> BatchPreview:
-        """What would run; nothing is called and nothing is written. `note` is told of each goal with its skills."""
+        """Return what would run, without calling or writing anything; `note` receives each goal and its skills."""
         if not self.options.resume:
             return preview(self._runs(), self.goalwright.workspace.skills, note)
         self._read_earlier(untouched=True)
         self._again()
         left = (goal for goal in self._runs() if not self._has_ended(goal))
-        found = preview(left, self.goalwright.workspace.skills, note)
-        return replace(found, skipped=self.summary.goals - found.goals)
+        result = preview(left, self.goalwright.workspace.skills, note)
+        return replace(result, skipped=self.summary.goals - result.goals)
 
     def start(self) -> None:
-        """Start loading what the goals need to call a model, while the rest is checked."""
+        """Start loading what the goals need to call a model, while the rest is validated."""
         self.engine.start(self._runtimes().total(), self.models)
 
     def check_models(self) -> None:
-        """Raise if a model cannot be called at all, or a budget not kept, before thousands of goals fail one by one."""
+        """Raise if a model cannot be called or the budget not enforced, before thousands of goals fail one by one."""
         settings = self.goalwright.settings
         limit = self.options.max_cost if self.options.max_cost is not None else settings.max_cost
         check_prices(self.models, settings, limit)
@@ -132,13 +133,13 @@ class Batch:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Keep other batches from the results file; checks that it can be written and reads what is in it."""
+        """Lock the results file within the block; checks that it can be written, and reads its rows."""
         with results.locked(self.output):
             if not self.options.resume:
-                results.refuse_existing(self.output, self.errors)  # another batch may have ended since
+                results.refuse_existing(self.output, self.errors)  # another batch may have ended meanwhile
                 results.forget_runs(self.output)
-            _ = self.goalwright.journal  # a journal that cannot be used is reported before any goal starts
-            self.goalwright.workspace.prompts().check_overrides()  # likewise
+            _ = self.goalwright.journal  # report an unusable journal before any goal starts
+            self.goalwright.workspace.prompts().check_overrides()  # and invalid prompt templates
             if self.options.resume:
                 self._read_earlier()
             self.id = self.id or self._earlier_id() or new_batch_id(self.output)
@@ -149,7 +150,7 @@ class Batch:
             yield
 
     async def run(self, observer: BatchObserver | None = None) -> BatchReport:
-        """Run the goals that are left. Call it within `locked`."""
+        """Run the remaining goals. Call it within `locked`."""
         file, observer = Results(self.output, self.errors), observer or BatchObserver()
         self._runner = runner = BatchRunner(
             self.engine,
@@ -174,16 +175,16 @@ class Batch:
 
     @property
     def stopped(self) -> StopReason | None:
-        """Why no further goal starts, if none does."""
+        """Why no further goal starts, if so."""
         return self._runner.stopped if self._runner is not None else None
 
     def finish_running(self) -> None:
-        """Start no further goal; those that run end as they will."""
+        """Start no further goal; running goals end normally."""
         if self._runner is not None:
             self._runner.finish_running()
 
     def stop_now(self) -> None:
-        """Stop the goals that run, too; what they finished is kept."""
+        """Stop the running goals too; what they finished is kept."""
         if self._runner is not None:
             self._runner.stop_now()
 
@@ -191,41 +192,41 @@ class Batch:
         return self.order.goals(self.goals)
 
     def _runtimes(self) -> Counter[Goalwright]:
-        """The runtimes, each with how many goals it runs; goals that need no model at all are left out."""
+        """Count the goals of each runtime, without goals that need no model."""
         needed_for, runtime = self.goalwright.models.needed_for, self.engine.runtime
         goals = (goal for goal in self._runs() if goal.plan is None or needed_for(goal_of(goal).plan))
         return Counter(runtime(goal) if settings_of(goal) else self.goalwright for goal in goals)
 
     def _earlier_id(self) -> str | None:
-        """The id under which the journal has this batch's earlier runs; only the newest are looked at."""
-        for earlier in islice(reversed(self._earlier.values()), _LOOKS):
+        """Return the id of this batch in the journal, from its newest runs."""
+        for earlier in islice(reversed(self._earlier.values()), _NEWEST_RUNS):
             with suppress(UnknownRun):
                 if batch := self.goalwright.journal.store.find(earlier.run_id).batch:
                     return batch
         return None
 
     def _find_runs(self) -> None:
-        """Find the unfinished goals' runs in the journal: on another machine, there is no file of them.
+        """Find the runs of unfinished goals in the journal, for example on another machine, and record them in `.runs`.
 
-        From then on there is: goals that begin later are added to it, and it has to be whole.
+        All of them are recorded, because goals that begin later are appended to that file.
         """
         newest: dict[str, str] = {}
         for run in self.goalwright.journal.store.summaries(batch=self.id):
             if run.batch_goal and run.batch_goal not in self._earlier:
                 newest.setdefault(run.batch_goal, run.run_id)
-        found = {
+        runs = {
             goal.id: EarlierResult(goal.content_hash, newest[goal.id])
             for goal in (self.goals if newest else ())
             if goal.id in newest and self._is_run_of(newest[goal.id], goal)
         }
-        results.record_runs(self.output, found)
-        self._earlier |= found
+        results.record_runs(self.output, runs)
+        self._earlier |= runs
 
     def _is_run_of(self, run_id: str, goal: BatchGoal) -> bool:
-        """Whether a run is this goal's, and not that of another which had its id before."""
+        """Whether a run is this goal's, and not that of a different goal with the same id."""
         try:
             begun = records.first_event(self.goalwright.journal.store, run_id, self.goalwright.paths)
-        except UnknownRun:  # it ended before its first event was on record
+        except UnknownRun:  # its process died before its first event was recorded
             return False
         asked = without_secrets(goal_of(goal), os.environ)
         if (begun.goal, tuple(begun.asked_skills)) != (asked.text, asked.skills):
@@ -245,14 +246,14 @@ class Batch:
         self._knows_runs = any(result.status is None for result in earlier.values())
 
     def _take_up(self) -> None:
-        """Let goals that have begun be taken before others; drop the lines of those that run again."""
+        """Prefer goals that have begun, and drop the lines of goals that run again."""
         again = self._again()
         results.record_runs(self.output, {name: self._earlier[name] for name in again if name in self._earlier})
         for path in self._files:
             results.drop(path, again)
 
     def _again(self) -> set[str]:
-        """The goals that run again though they have a result; with a limit, those that have begun are taken first."""
+        """Return the goals that run again although they have a result; with a limit, begun goals come first."""
         if self.options.limit is not None:
             self.order = replace(self.order, begun=frozenset(self._earlier))
         return earlier_results_to_redo(self._runs(), self._earlier, self.options, self._goes_on)
@@ -262,11 +263,11 @@ class Batch:
         return before is not None and before.status is not None
 
     def _goes_on(self, run_id: str) -> bool:
-        """Whether a goal that waited for a person can be continued: it was answered since, or all is approved now."""
+        """Whether a goal that waited for a person can continue: it was answered since, or everything is approved."""
         try:
             return self.options.approve_all or self.goalwright.journal.store.find(run_id).status != "waiting"
         except UnknownRun:
-            return True  # its run was deleted, so the goal starts from the beginning
+            return True  # its run was deleted, so the goal starts again
 
 
 @contextmanager
@@ -280,9 +281,9 @@ def open_batch(
     flags: Mapping[str, Any] | None = None,
     dry_run: bool = False,
 ) -> Iterator[Batch]:
-    """Check a goal file (`-` is stdin) or goals in memory whole; every fault is reported at once with its line.
+    """Open a batch of a goal file (`-` is stdin) or goals in memory; all faults are reported at once with their lines.
 
-    `flags` are those of the settings that the caller passed: they beat the settings of every machine.
+    `flags` are the settings that the caller passed explicitly: they override the settings of every machine.
     """
     if not options.resume and not dry_run:
         results.refuse_existing(output, options.errors)
@@ -297,7 +298,7 @@ def open_batch(
 
 @contextmanager
 def started_batch(batch: Batch, *, dry_run: bool = False) -> Iterator[Batch]:
-    """Start loading what the goals of a batch need; what was started ends with the block."""
+    """Start loading what a batch needs; anything unused is stopped after the block."""
     try:
         if not dry_run:
             batch.start()
@@ -319,7 +320,8 @@ async def run_batch(
     """Run goals and write a line of results for each to `output`, as `goalwright batch` does.
 
     `goals` is a goal file, or goals in memory: texts, or mappings with the keys of a goal file. `settings` are those of
-    goalwright.toml: a mapping overrides files and the environment, a Settings replaces them. `observer` hears of every event.
+    goalwright.toml: a mapping overrides files and the environment, a Settings object replaces them. `observer` receives
+    every event.
     """
     merged = with_model(settings, model)
     flags = {"model": model} if isinstance(merged, Settings) and model else merged

@@ -1,7 +1,7 @@
-"""Runs the goals of a batch, as many at a time as keep the call slots busy, and writes a line of results for each.
+"""Runs the goals of a batch, enough at a time to keep the call slots busy, and writes a line of results for each.
 
-goals with an earlier result are skipped → each runs, or resumes from its journal → its line is written as it ends →
-until the goals, the allowed failures or the budget are used up
+Goals with an earlier result are skipped; others run, or resume from the journal, until all goals have ended, too many
+failed, or the budget is spent.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from goalwright.batch.engine import Job
+from goalwright.batch.options import OptionNeeded
 from goalwright.batch.results import EarlierResult
 from goalwright.runs.goal import BatchPlace
 from goalwright.runs.run_id import new_run_id
 from goalwright.runs.stop import Stop
 from goalwright_executor.history.result import Result
 from goalwright_planner.errors import BudgetSpent
-from goalwright_planner.events import Event, RunFinished
 from goalwright_planner.model import Usage
-from goalwright_skills.errors import GoalwrightError, InputError
+from goalwright_skills.errors import GoalwrightError
 from goalwright_skills.text.formatting import counted, plural
 
 if TYPE_CHECKING:
@@ -33,20 +33,21 @@ if TYPE_CHECKING:
     from goalwright.batch.results import Results
     from goalwright.batch.summary import BatchSummary
     from goalwright.models.budget import Budget
+    from goalwright_planner.events import Event
 
 StopReason = Literal["failures", "budget", "interrupted"]
 
 _RETRIED = ("failed", "partial", "stopped")
 _ENOUGH_FOR_A_SHARE = 10
-# How soon, in seconds, an idle call slot is noticed where no goal ends.
-_LOOK_AGAIN = 0.05
+# Seconds between polls for idle call slots while no goal ends.
+_POLL = 0.05
 
 
 class BatchObserver:
-    """Hears of a batch's goals and their events; this one ignores them."""
+    """Receives the goals and events of a batch; this one ignores them."""
 
     def began(self, goal: BatchGoal) -> float:
-        """A goal starts; returns when."""
+        """A goal starts; returns its start time."""
         return 0.0
 
     def ended(self, goal: BatchGoal, began: float) -> None:
@@ -56,14 +57,14 @@ class BatchObserver:
         """An event of any goal."""
 
     def say(self, text: str) -> None:
-        """Something concerns the whole batch, such as a worker that is lost."""
+        """A message about the whole batch, such as a lost worker."""
 
 
 @dataclass(slots=True)
 class BatchRunner:
-    """One run over a batch's goals; `earlier` are results, or unfinished runs, of runs before.
+    """One run over a batch's goals; `earlier` has results and unfinished runs of previous runs.
 
-    `batch` is the id by which the journal knows the batch; `spent` is what its budget said, if that is spent.
+    `batch` is the batch's id in the journal; `spent` is the budget's error, once it is spent.
     """
 
     engine: Engine
@@ -83,7 +84,7 @@ class BatchRunner:
     _left_unfinished: bool = False
 
     async def run(self, goals: Iterable[BatchGoal]) -> BatchSummary:
-        """Run what is left. A goal's failure never affects another."""
+        """Run the remaining goals. A goal's failure never affects another."""
         source = self._left(goals)
         try:
             while await self._room() and (goal := next(source, None)) is not None:
@@ -93,13 +94,13 @@ class BatchRunner:
             if self._left_unfinished:
                 self.finish_running()
             elif self.stopped == "failures" and self.summary.ended + self.summary.skipped == self.summary.goals:
-                self.stopped = None  # all goals had begun, so that there was nothing to stop
-        except Exception:  # such as a results file that cannot be written: let the other goals end first
+                self.stopped = None  # all goals had begun, so there was nothing to stop
+        except Exception:  # such as an unwritable results file: let the other goals end first
             self.stop_now()
             await asyncio.gather(*self._running, return_exceptions=True)
             raise
         finally:
-            for running in self._running:  # this run itself was cancelled
+            for running in self._running:  # only if this run itself was cancelled
                 running.cancel()
             await asyncio.gather(*self._running, return_exceptions=True)
         return self.summary
@@ -110,16 +111,16 @@ class BatchRunner:
         return self.stopped is None and all(result.status is not None for result in self.earlier.values())
 
     def finish_running(self) -> None:
-        """Start no further goal; those that run end as they will."""
+        """Start no further goal; running goals end normally."""
         self.stopped = self.stopped or "interrupted"
 
     def stop_now(self) -> None:
-        """Stop the goals that run, too; what they finished is kept."""
+        """Stop the running goals too; what they finished is kept."""
         self.finish_running()
         self._now.set()
 
     async def _room(self) -> bool:
-        """Wait until another goal should start; false if none should any more."""
+        """Wait until another goal should start; return False once none should."""
         most = self.options.jobs or math.inf
         while self.stopped is None:
             running = len(self._running)
@@ -140,9 +141,9 @@ class BatchRunner:
         self._changed.set()
 
     async def _change(self) -> None:
-        """Wait until a goal ends, or until it is time to look again; raises what a goal could not handle."""
+        """Wait until a goal ends or it is time to poll again; re-raise unhandled errors of goals."""
         with suppress(TimeoutError):
-            async with asyncio.timeout(_LOOK_AGAIN):
+            async with asyncio.timeout(_POLL):
                 await self._changed.wait()
         self._changed.clear()
         if self._failure is not None:
@@ -164,17 +165,17 @@ class BatchRunner:
             return
         except GoalwrightError as error:
             result, code = failed(goal, error, job.run_id), error.code
-        except Exception as error:  # noqa: BLE001 - whatever goes wrong with one goal, the others continue
-            what = GoalwrightError(f"an unexpected error, please report it: {type(error).__name__}: {error}")
-            result, code = failed(goal, what, job.run_id), "INTERNAL_ERROR"
+        except Exception as error:  # noqa: BLE001 - one goal's failure must not end the others
+            unexpected = GoalwrightError(f"an unexpected error, please report it: {type(error).__name__}: {error}")
+            result, code = failed(goal, unexpected, job.run_id), "INTERNAL_ERROR"
         finally:
             self.observer.ended(goal, began)
         if self._now.is_set():  # another process may have set it, through the journal
             self.finish_running()
         if result.status == "interrupted" or (result.status == "stopped" and self._budget_is_spent()):
-            self._left_unfinished = True  # a person may have stopped this goal alone
+            self._left_unfinished = True  # perhaps a person stopped only this goal
             self.summary.add_spent(result)
-            return  # no line yet: --resume continues it
+            return  # no line yet: a resumed batch continues it
         self.summary.add(result)
         self.results.ended(row(goal, result, code))
         if self._too_many_failures():
@@ -193,7 +194,7 @@ class BatchRunner:
         return False
 
     def _note_spent(self, spent: BudgetSpent) -> None:
-        """Stop, and keep what was said last of the call that needs most: calls under way may have ended since."""
+        """Stop, and keep the error of the call that needs most."""
         self.stopped = self.stopped or "budget"
         if self.spent is None or spent.tokens >= self.spent.tokens:
             self.spent = spent
@@ -221,10 +222,10 @@ def earlier_results_to_redo(
     options: BatchOptions,
     goes_on: Callable[[str], bool],
 ) -> set[str]:
-    """The ids whose earlier results are dropped and run again; a changed goal is refused unless asked for.
+    """Return the ids whose earlier results are dropped and run again; changed goals are refused unless allowed.
 
-    A changed goal gets another run, so that its old one is not found again. A goal that waited for a person is
-    continued if its run `goes_on`.
+    A changed goal gets a new run, so that its old one is not found again. A goal that waited for a person is continued
+    if its run `goes_on`.
     """
     changed: dict[str, EarlierResult] = {}
     again: set[str] = set()
@@ -241,17 +242,18 @@ def earlier_results_to_redo(
             earlier[goal.id] = replace(before, status=None, waited=before.status == "waiting")
     if changed and not options.rerun_changed:
         shown = ", ".join([*changed][:10]) + (f" and {len(changed) - 10} more" if len(changed) > 10 else "")
-        raise InputError(
+        raise OptionNeeded(
             f"{counted(len(changed), 'goal')} {plural(len(changed), 'has', 'have')} changed since: {shown}",
-            hint="run them again with --rerun-changed, or give them new ids",
+            option="rerun_changed",
+            hint="give them new ids, or run them again (rerun_changed)",
         )
     earlier |= changed
     return again | changed.keys()
 
 
 def row(goal: BatchGoal, result: Result, code: str | None = None) -> dict[str, Any]:
-    """A goal's line of results: its id and line, then the fields of `run`."""
-    more = {"model": goal.model} if goal.model else {}
+    """Return a goal's line of results: its id and line, then the fields of `run`."""
+    model = {"model": goal.model} if goal.model else {}
     return {
         "id": goal.id,
         "line": goal.line,
@@ -259,12 +261,11 @@ def row(goal: BatchGoal, result: Result, code: str | None = None) -> dict[str, A
         "error_code": code or result.code,
         "seconds": round(result.seconds, 3),
         "content_hash": goal.content_hash,
-        **more,
+        **model,
     }
 
 
 def failed(goal: BatchGoal, error: GoalwrightError, run: str = "") -> Result:
-    """The result of a goal that could not start, or whose run could not be continued."""
-    what = f"{error.message}; {error.hint}" if error.hint else error.message
-    end = RunFinished("failed", error=what)
-    return Result(run, end.status, goal.text, None, end.error, None, (), (), Usage(), 0.0, None)
+    """Return the result of a goal that could not start, or whose run could not be continued."""
+    message = f"{error.message}; {error.hint}" if error.hint else error.message
+    return Result(run, "failed", goal.text, None, message, None, (), (), Usage(), 0.0, None)

@@ -1,4 +1,4 @@
-"""A batch's results, counted as they come; memory does not grow with the number of goals."""
+"""The counts of a batch; memory does not grow with the number of goals."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Times:
     counts: Counter[int] = field(default_factory=Counter)
 
     def add(self, seconds: float) -> None:
-        """Count one."""
+        """Count a duration."""
         bucket = 0
         edge = 0.001
         while edge < seconds:
@@ -36,7 +36,7 @@ class Times:
         self.counts[bucket] += 1
 
     def percentile(self, share: float) -> float | None:
-        """The duration that this share of them stays below; None if there are none."""
+        """Return the duration that this share of all durations stays below; None if there are none."""
         total = sum(self.counts.values())
         seen = 0
         for bucket in sorted(self.counts):
@@ -48,7 +48,7 @@ class Times:
 
 @dataclass(slots=True)
 class BatchSummary:
-    """Counts of a batch."""
+    """The counts of a batch."""
 
     goals: int
     statuses: Counter[str] = field(default_factory=Counter)
@@ -73,7 +73,7 @@ class BatchSummary:
             self.errors[result.error] += 1
 
     def add_spent(self, result: Result) -> None:
-        """Count what a goal has spent, whether it ended or is left to be resumed."""
+        """Add what a goal has spent, whether it ended or is left to be resumed."""
         self.usage += result.usage
         self.cost = None if self.cost is None or result.cost_usd is None else self.cost + result.cost_usd
 
@@ -95,7 +95,7 @@ class BatchSummary:
 
     @property
     def only_waits(self) -> bool:
-        """Whether every goal that ended, now or earlier, is done or waits for a person, and one does."""
+        """Whether all ended goals, now or earlier, are done or wait for a person, and at least one waits."""
         waiting = self.statuses["waiting"] + self.skipped_waiting
         ended_well = self.ended == self.statuses["done"] + self.statuses["waiting"]
         return bool(waiting) and ended_well and self.skipped_not_done == self.skipped_waiting
@@ -106,7 +106,7 @@ class BatchSummary:
         return self.statuses["failed"]
 
     def to_dict(self) -> dict[str, Any]:
-        """The summary as `--json` prints it."""
+        """Return the summary as `--json` prints it."""
         return {
             "goals": self.goals,
             "skipped": self.skipped,
@@ -123,7 +123,7 @@ class BatchSummary:
 
 
 def _outcome(result: Result) -> str:
-    """How a goal ended; a stopped one by which of its limits."""
+    """Return the status of a goal; a stopped one has the limit that stopped it."""
     if result.status != "stopped":
         return result.status
     return "out_of_time" if result.code == "TIMEOUT" else "over_budget"

@@ -157,7 +157,7 @@ class _Survey:
     def take(self, row: GoalRow | BadRow, where: str, folder: Path, home: Path, file: Path | None = None) -> None:
         """Take one case; its files are relative to `folder`, and lie below `home`."""
         if isinstance(row, BadRow):
-            self._fault(f"{where}: {row.what}")
+            self._fault(f"{where}: {row.fault}")
             return
         try:
             case = _case(row, folder, home)
@@ -240,7 +240,7 @@ def _parsed(text: str, form: str) -> Iterator[GoalRow | BadRow]:
 def _document(text: str, form: str) -> Iterator[GoalRow | BadRow]:
     """The rows of a document: a list, or an object with a list, as `evals.json` is."""
     rows = list(goal_formats.READERS[form](io.StringIO(text)))
-    if len(rows) != 1 or not isinstance(rows[0], BadRow) or rows[0].what != goal_formats.NOT_A_LIST:
+    if len(rows) != 1 or not isinstance(rows[0], BadRow) or rows[0].fault != goal_formats.NOT_A_LIST:
         yield from rows
         return
     document = json.loads(text) if form == "json" else _yaml(text)

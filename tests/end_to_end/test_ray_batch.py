@@ -323,7 +323,7 @@ def test_nodes_of_another_version_bundle_or_skills_are_named_and_not_used(unfork
             node.terminate()
             node.wait(30)
     assert status == 0, said
-    assert f"it has goalwright 9.9.9, and this is {__version__}; install the same version there" in said
+    assert f"it has goalwright 9.9.9, but this is {__version__}; install the same version there" in said
     assert "has changed since it was unpacked; delete it; it will be unpacked again" in said
     assert skill.parent.name in said
     assert len({line for line in said.splitlines() if "is not used: " in line}) == 3

@@ -1,7 +1,7 @@
-"""Packs what the goals of a batch need on other machines.
+"""Packs what the goals of a batch need on other machines into one archive.
 
-skills of all folders, with what belongs to them → templates → settings without secrets → files that goals name →
-refused if a secret of this machine is in any of them → one archive
+It has the skills of all folders, prompt templates, settings without secrets, and files that goals name. Packing fails
+if one of them contains a secret of this machine.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ if TYPE_CHECKING:
 
 WORKSPACE = PurePosixPath("workspace")
 HOME = PurePosixPath("home")
-# Where the user's own skills go, in the order in which they are looked for.
+# The folders for the user's own skills, in search order.
 GLOBAL = (HOME / ".config/agents/skills", HOME / ".agents/skills", HOME / ".claude/skills")
 
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """A packed bundle, known by its hash."""
+    """A packed bundle, identified by its hash."""
 
     sha256: str
     data: bytes = field(repr=False)
@@ -54,11 +54,11 @@ def pack(
     *,
     settings: Settings | None = None,
 ) -> Bundle:
-    """What other machines need to run these goals as this one would; `settings` go along instead of the runtime's."""
+    """Pack what other machines need to run these goals; `settings` replace those of the runtime."""
     if (own := goalwright.paths.skills_dir) is not None:
         raise BundleRefused(
-            f"skills_dir names a folder of this machine, which workers on others would not use: {own}",
-            hint="put its skills into .agents/skills of the workspace, or leave --address out",
+            f"skills_dir is a folder on this machine, which workers on other machines cannot read: {own}",
+            hint="move its skills to .agents/skills of the workspace, or run the batch on this machine alone",
         )
     registry = goalwright.workspace.skills.registry
     registry.refresh()
@@ -68,7 +68,7 @@ def pack(
             packing.add_skill(row)
     packing.add_templates()
     root = Path(os.path.realpath(goalwright.paths.workspace))
-    for path in dict.fromkeys(path for goal in goals for path in named_files(_words(goal), root)):
+    for path in dict.fromkeys(path for goal in goals for path in named_files(_text_of(goal), root)):
         packing.add(WORKSPACE / path.relative_to(root).as_posix(), path)
     manifest = BundleManifest(
         catalogue=catalogue_of(registry), trusted=sorted(packing.trusted), templates=packing.has_templates
@@ -83,12 +83,12 @@ def pack(
     return Bundle(archive.sha256(data), data)
 
 
-def _words(goal: BatchGoal) -> str:
+def _text_of(goal: BatchGoal) -> str:
     return goal.text if goal.plan is None else f"{goal.text}\n{json.dumps(goal.plan, ensure_ascii=False)}"
 
 
 class _Packing:
-    """The files so far, and which of their folders this machine's user trusts."""
+    """The files so far, and the hashes of folders that this machine's user trusts."""
 
     def __init__(self, goalwright: Goalwright) -> None:
         self.goalwright = goalwright
@@ -97,15 +97,15 @@ class _Packing:
         self.has_templates = False
         self._seen: set[Path] = set()
         locations = goalwright.workspace.skills.registry.locations
-        own = iter(GLOBAL)
-        self._places = {
-            location.path: next(own) if location.source == "global" else self._in_workspace(location.path)
+        global_folders = iter(GLOBAL)
+        self._targets = {
+            location.path: next(global_folders) if location.source == "global" else self._in_workspace(location.path)
             for location in locations
             if location.source != "bundled"
         }
 
     def add_skill(self, row: Skill) -> None:
-        """A skill or tool with its whole folder; of one at the top of the workspace, the usual parts."""
+        """Add a skill or tool with its folder; of one at the top of the workspace, only the usual parts."""
         folder = row.base_dir
         if folder in self._seen:
             return
@@ -121,7 +121,7 @@ class _Packing:
             self.trusted.add(_fingerprint(packed))
 
     def add_templates(self) -> None:
-        """The prompts in use besides goalwright's own: those that the settings name, then the workspace's over them."""
+        """Add the user's prompt templates: those of the `seed` setting, overridden by the workspace's."""
         workspace, seed = self.goalwright.paths.workspace, self.goalwright.settings.seed
         target = WORKSPACE / TEMPLATES.as_posix()
         folders = [workspace / Path(seed).expanduser()] if seed else []
@@ -131,14 +131,14 @@ class _Packing:
             self.has_templates |= bool(self._add_tree(folder, target))
 
     def add(self, target: PurePosixPath, path: Path) -> None:
-        """A single file."""
+        """Add a single file."""
         try:
             self.files[target] = BundleFile(untrusted_files.read(path), os.access(path, os.X_OK))
         except OSError as error:
             raise BundleRefused(f"{path} cannot be read: {error.strerror or error}", hint="make it readable") from error
 
     def _add_tree(self, folder: Path, target: PurePosixPath) -> dict[PurePosixPath, BundleFile]:
-        """All files of a folder, or one file, but for what is hidden from tools; links become copies."""
+        """Add a file or all files of a folder, except those hidden from tools; links become copies."""
         if folder.is_file():
             self.add(target, folder)
             return {}
@@ -157,17 +157,17 @@ class _Packing:
         return added
 
     def _below(self, folder: Path) -> PurePosixPath:
-        """Where a folder goes in the bundle: below the place that stands for its location."""
-        places = [place for place in self._places if folder.is_relative_to(place)]
-        place = max(places, key=lambda path: len(path.parts))
-        return self._places[place] / folder.relative_to(place).as_posix()
+        """Return where a folder goes in the bundle."""
+        locations = [path for path in self._targets if folder.is_relative_to(path)]
+        location = max(locations, key=lambda path: len(path.parts))
+        return self._targets[location] / folder.relative_to(location).as_posix()
 
     def _in_workspace(self, path: Path) -> PurePosixPath:
         return WORKSPACE / path.relative_to(self.goalwright.paths.workspace).as_posix()
 
 
 def _fingerprint(files: Mapping[PurePosixPath, BundleFile]) -> str:
-    """What `goalwright_skills.programs.fingerprint.fingerprint` says of these files once they are unpacked."""
+    """Return `goalwright_skills.programs.fingerprint.fingerprint` of these files once unpacked."""
     digest = hashlib.sha256()
     for path in sorted(files, key=lambda path: path.parts):
         kind = "program" if files[path].executable else "file"
@@ -180,17 +180,17 @@ def _refuse_secrets(files: Mapping[PurePosixPath, BundleFile], secrets: Secrets)
     for path, file in files.items():
         if secrets.reveals(file.data.decode("utf-8", "replace")) or secrets.reveals(str(path)):
             raise BundleRefused(
-                f"{path.relative_to(path.parts[0])} holds a key or password of this environment",
-                hint="remove it there: workers have keys in their own environment, and none travels",
+                f"{path.relative_to(path.parts[0])} contains a key or password from this environment",
+                hint="remove it from the file: workers take keys from their own environment",
             )
 
 
-# Besides what no untrusted goalwright.toml may set: what belongs to the machine that runs the goals, or is sent as a flag.
+# Settings that belong to the machine that runs the goals or are sent as flags, besides those that are guarded.
 _OWN = frozenset({"helper_minutes", "skills_require", *FLAGS_ONLY})
 
 
 def settings_text(settings: Settings) -> str:
-    """The settings that differ from their defaults, without addresses and what only a machine's own user may set."""
+    """Return the changed settings as a goalwright.toml, without addresses and a machine user's own settings."""
     rows: list[str] = []
     tables: list[str] = []
     for setting in fields(Settings):
@@ -206,14 +206,14 @@ def settings_text(settings: Settings) -> str:
                 tables += ["[[approvals]]", *(f"{key} = {_value(item)}" for key, item in rule.to_dict().items())]
         else:
             rows.append(f"{setting.name} = {_value(value)}")
-    return "\n".join(["# What the batch was started with. Each machine's own settings come first.", *rows, *tables, ""])
+    return "\n".join(["# The settings of the batch. Each machine's own settings override them.", *rows, *tables, ""])
 
 
 def _refuse_addresses(name: str, value: Any) -> None:
     for model in names_in(value):
         if carries_address(model):
             raise BundleRefused(
-                f"{name!r} names a model by an address, which workers take from their own settings only: {model}",
+                f"{name!r} has a model with an address, which workers accept only from their own settings: {model}",
                 hint="set `model` or `api_base` in the config.toml of each worker",
             )
 
@@ -231,5 +231,5 @@ def _value(value: Any) -> str:
 
 
 def _text(value: str) -> str:
-    """A TOML string: JSON's, with the one character that only TOML forbids."""
+    """Return a TOML string, which is a JSON string except for one character that only TOML forbids."""
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,7 +1,7 @@
-"""Unpacks a bundle, once per machine: checked whole before anything of it is used, read-only afterwards.
+"""Unpacks a bundle once per machine: validated before any of it is used, read-only afterwards.
 
-its hash → the checks of any archive from elsewhere (paths, links, devices, sizes) → unpacked beside its place → packed
-again, which must give the same hash → moved into place in one step
+The archive must have the announced hash and pass the checks of any untrusted archive. It is unpacked into a temporary
+folder, packed again, which must give the same hash, and moved into place in one step.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from goalwright.settings.resolve import Resolved
     from goalwright_skills.discovery.registry import Registry
 
-_AGAIN = "send it again"
+_SEND_AGAIN = "send it again"
 
 
 @dataclass(frozen=True, slots=True)
 class UnpackedBundle:
-    """A bundle on this machine; its workspace is read-only, but for what runs keep of their own."""
+    """A bundle on this machine; its workspace is read-only, except for the folder of runs."""
 
     folder: Path
     manifest: BundleManifest
@@ -47,16 +47,16 @@ class UnpackedBundle:
         return self.folder / WORKSPACE
 
     def resolved(self, env: Mapping[str, str] = os.environ) -> Resolved:
-        """The settings of its goals: this machine's own, and of the bundle's what an untrusted workspace may set."""
+        """Return the settings of its goals: this machine's own, and the bundle's as an untrusted workspace."""
         paths = Paths.of(self.workspace, env)
         return resolve({}, env, paths.workspace, paths.user_config, trusted=False)
 
     def paths(self, env: Mapping[str, str] = os.environ) -> Paths:
-        """The folders that its goals use; raises if they need templates that this machine's user does not allow."""
+        """Return the folders that its goals use; raises if they need templates that this machine does not allow."""
         allowed = self.resolved(env).settings.allow_programs
         if self.manifest.templates and not allowed:
             raise BundleRefused(
-                "the batch brings prompt templates of its own, which are code, and this machine allows none",
+                "the batch has prompt templates of its own, which are code, and this machine does not allow them",
                 hint="set `allow_programs = true` in this machine's config.toml, or send the batch without them",
             )
         trust = SentTrust(frozenset(self.manifest.trusted), self.manifest.templates, allowed)
@@ -68,9 +68,9 @@ class UnpackedBundle:
 
 
 def unpack(data: bytes, sha256: str, root: Path | None = None) -> UnpackedBundle:
-    """The bundle of this hash, below `root`; what another process has unpacked is checked and used."""
+    """Unpack the bundle of this hash below `root`; one unpacked by another process is validated and used."""
     if archive.sha256(data) != sha256:
-        raise BundleRefused("the bundle is not the one that was announced: its hash differs", hint=_AGAIN)
+        raise BundleRefused("the hash of the bundle is not the announced one", hint=_SEND_AGAIN)
     root = user_folders.cache() / "bundles" if root is None else root
     root.mkdir(mode=0o700, parents=True, exist_ok=True)
     _check_private(root)
@@ -79,7 +79,9 @@ def unpack(data: bytes, sha256: str, root: Path | None = None) -> UnpackedBundle
         _unpack(data, sha256, folder)
     _check_private(folder)
     if archive.sha256(archive.archive(archive.read_folder(folder))) != sha256:
-        raise BundleRefused(f"{folder} has changed since it was unpacked", hint="delete it; it will be unpacked again")
+        raise BundleRefused(
+            f"{folder} has changed since it was unpacked", hint="delete it, so that it is unpacked again"
+        )
     return UnpackedBundle(folder, BundleManifest.read((folder / NAME).read_bytes()))
 
 
@@ -93,27 +95,27 @@ def remove(folder: Path) -> None:
 
 
 def _unpack(data: bytes, sha256: str, folder: Path) -> None:
-    made = Path(tempfile.mkdtemp(prefix=".", dir=folder.parent))  # only this user may enter it
+    scratch = Path(tempfile.mkdtemp(prefix=".", dir=folder.parent))  # accessible only to this user
     try:
-        packed = made / "bundle.tar"
+        packed = scratch / "bundle.tar"
         packed.write_bytes(data)
-        inside = made / "files"
+        inside = scratch / "files"
         inside.mkdir(mode=0o700)
         try:
             with members(packed, LIMITS) as files:
                 unpack_members(files, inside, len(data), LIMITS)
         except (ArchiveRefused, OSError) as error:
-            raise BundleRefused(f"the bundle was refused: {error}", hint=_AGAIN) from error
+            raise BundleRefused(f"the bundle was refused: {error}", hint=_SEND_AGAIN) from error
         if archive.sha256(archive.archive(archive.read_folder(inside))) != sha256:
-            raise BundleRefused("the bundle was refused: it is not one that goalwright has packed", hint=_AGAIN)
+            raise BundleRefused("the bundle was refused: it was not packed by goalwright", hint=_SEND_AGAIN)
         (inside / RUNS).mkdir(mode=0o700, parents=True)
         _make_read_only(inside)
-        with suppress(OSError):  # another process was faster: its folder is checked like this one
+        with suppress(OSError):  # another process was faster: its folder is validated all the same
             inside.rename(folder)
         if not folder.is_dir():
             raise BundleRefused(f"{folder} cannot be written", hint="make its folder writable, or free some space")
     finally:
-        remove(made)
+        remove(scratch)
 
 
 def _make_read_only(folder: Path) -> None:
@@ -130,11 +132,11 @@ def _make_read_only(folder: Path) -> None:
 
 
 def _check_private(folder: Path) -> None:
-    """Raise unless a folder is this user's own, and no one else can write to it."""
+    """Raise unless only this user can write to a folder."""
     status = folder.lstat()
     own = status.st_uid == os.getuid() if hasattr(os, "getuid") else True
     if not stat.S_ISDIR(status.st_mode) or not own or status.st_mode & 0o022:
         raise BundleRefused(
             f"{folder} is not a folder that only you can write to",
-            hint="delete it, or name another with XDG_CACHE_HOME",
+            hint="delete it, or set XDG_CACHE_HOME to another folder",
         )

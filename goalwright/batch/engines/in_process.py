@@ -45,10 +45,10 @@ if TYPE_CHECKING:
     from goalwright_planner.events import Event
     from goalwright_planner.model import Model
 
-# From this many goals on, calls are made in processes of their own; for fewer, starting these is not worth it.
+# With at least this many goals, calls are made in separate processes; fewer do not justify starting them.
 MANY_GOALS = 50
 
-# Seconds between two tries to take over a run that another process is using.
+# Seconds between two attempts to take over a run that another process is using, at first and at most.
 _PAUSE, _LONGEST_PAUSE = 0.3, 5.0
 
 _OWNER: ContextVar[str] = ContextVar("owner", default="")
@@ -56,10 +56,10 @@ _OWNER: ContextVar[str] = ContextVar("owner", default="")
 
 @dataclass(slots=True)
 class InProcess:
-    """Runs goals in this process; they share one queue of calls, one budget and, with `replies`, identical calls.
+    """Runs goals in this process, which share a call queue, a budget and, with `replies`, identical calls.
 
-    With many goals, `workers` make the calls in processes of their own. `approve` answers what the goals ask a person.
-    `paths` are those of a bundle, if the goals are another machine's.
+    With many goals, `workers` make the calls in separate processes. `approve` answers requests for approval. `paths`
+    are those of a bundle, if the goals come from another machine.
     """
 
     workspace: Path
@@ -76,7 +76,7 @@ class InProcess:
 
     @classmethod
     def of(cls, workspace: Path, settings: Settings, options: BatchOptions) -> Self:
-        """An engine within the limits of the options."""
+        """Return an engine with the limits of the options."""
         limits = CallLimits(Rates(options.max_calls, options.rpm, options.tpm))
         prices, assumes = PriceList(settings.prices or {}), settings.allow_unknown_cost
         budget = Budget(options.max_cost, options.max_tokens, price_of=prices, assumes=assumes)
@@ -88,22 +88,23 @@ class InProcess:
         return self.limits.demand.has_room(self.limits.limit, running)
 
     async def run(self, job: Job, stop: Stop) -> Result:
-        """Run one goal to its end, or resume it; if another process is using its run, once that is no longer so."""
-        pause, told = _PAUSE, False
+        """Run or resume one goal; waits while another process is using its run."""
+        pause, reported = _PAUSE, False
         while True:
             try:
                 return await self.attempt(job, stop)
-            except RunHeld as held:  # by `goalwright resume`, or on a machine that was lost a moment ago
-                if not told:
+            except RunHeld as held:  # by `goalwright resume`, or by a machine that was just lost
+                if not reported:
                     self._say(f"goal {job.goal.id} waits: {held.message}")
-                job, told = replace(job, begun=True, waited=True), True  # if the other ends it, that is the result
+                # If the other process ends the run, that is the result.
+                job, reported = replace(job, begun=True, waited=True), True
             with suppress(TimeoutError):
                 await asyncio.wait_for(stop.wait(), pause)
                 return job.interrupted
             pause = min(2 * pause, _LONGEST_PAUSE)
 
     async def attempt(self, job: Job, stop: Stop) -> Result:
-        """Run one goal to its end, or resume it; raises if another process is using its run."""
+        """Run or resume one goal; raises RunHeld if another process is using its run."""
         _OWNER.set(job.goal.id)
         with self.limits.demand.goal(job.goal.id):
             return await self._run(job, stop)
@@ -113,7 +114,7 @@ class InProcess:
         options: dict[str, Any] = {"record": job.record, "stop": stop, "approve": self.approve}
         try:
             if job.begun:
-                with suppress(UnknownRun):  # its process ended before its first event was on record
+                with suppress(UnknownRun):  # its process died before its first event was recorded
                     if job.waited:
                         ended = await asyncio.to_thread(goalwright.result, run)
                         if ended.status in ("done", "partial", "failed"):
@@ -123,36 +124,38 @@ class InProcess:
             return await goalwright.run(job.asked, run_id=run, **options)
         except ModelError as error:
             try:
-                return await asyncio.to_thread(goalwright.result, run)  # its failure is on record
+                return await asyncio.to_thread(goalwright.result, run)  # its failure is recorded
             except UnknownRun:
                 raise error from None
 
     def runtime(self, goal: BatchGoal | None = None) -> Goalwright:
-        """The runtime for goals with the model and settings of this one, or without any of their own."""
+        """Return the runtime for goals with the same model and settings as this one, or the default one."""
         own = settings_of(goal) if goal is not None else {}
         key = json.dumps(own, sort_keys=True, default=str)
         if key not in self._runtimes:
             settings = replace(self.settings, **own)
-            made = Goalwright(self.workspace, settings, open_model=self._open(settings), paths=self.paths)
-            made.workspace.skills.registry.share()
-            if made.workspace.tools.has_mcp:
-                made.workspace.tools.mcp.pool.hold()  # its servers serve the whole batch
-            self._runtimes[key] = made
+            runtime = Goalwright(self.workspace, settings, open_model=self._open(settings), paths=self.paths)
+            runtime.workspace.skills.registry.share()
+            if runtime.workspace.tools.has_mcp:
+                runtime.workspace.tools.mcp.pool.hold()  # keep its servers running for the whole batch
+            self._runtimes[key] = runtime
         return self._runtimes[key]
 
     def start(self, calling: int, models: Sequence[str]) -> None:
-        """Start what so many goals that call these models need; it loads while the rest is checked."""
+        """Start loading what `calling` goals that call these models need, in the background."""
         self._calls = calling > 0
-        for name in models:  # what they can take decides how many goals start
+        for name in models:  # their limits decide how many goals start
             self.limits.limiter(name)
         if calling >= MANY_GOALS and not all(map(is_local, models)) and (cores := default_workers()) > 1:
             self.workers = WorkerPool(self.settings, self._capabilities, cores)
             self.workers.start(min(calling, self.limits.rates.max_calls))
-        if calling and (self.workers is None or self.budget.max_cost is not None):  # prices are looked up here
+        if calling and (
+            self.workers is None or self.budget.max_cost is not None
+        ):  # prices are looked up in this process
             lifecycle.preload()
 
     def problems(self, names: Sequence[str]) -> list[ModelProblem]:
-        """What keeps these models from being called, as far as it can be known without a call."""
+        """Return the reasons why these models cannot be called, as far as known without a call."""
         remote = [] if self.workers is None else [name for name in names if not is_local(name)]
         problems = [find_problem(name) for name in names if name not in remote]
         if remote and self.workers is not None:
@@ -160,7 +163,7 @@ class InProcess:
         return [problem for problem in problems if problem is not None]
 
     async def warm(self, say: Callable[[str], None] | None = None, goals: Iterable[BatchGoal] = ()) -> None:
-        """Wait for what was started, and index the skills meanwhile, so that no call waits once its turn has come."""
+        """Wait until models can be called, and index the skills meanwhile."""
         self._say = say or self._say
         if not self._calls:
             return
@@ -169,12 +172,12 @@ class InProcess:
         await asyncio.gather(asyncio.to_thread(skills.warm), loading)
 
     def pace(self) -> Pace:
-        """How the calls go now."""
+        """Return the current state of the calls."""
         return self.limits.pace()
 
     @property
     def commit_seconds(self) -> float:
-        """How long the last commit to the journal took; it grows while one is under way."""
+        """The duration of the last commit to the journal; it grows while one is in progress."""
         return max((goalwright.journal.commit_seconds for goalwright in self._runtimes.values()), default=0.0)
 
     @property
@@ -182,12 +185,12 @@ class InProcess:
         return Paths.of(self.workspace, os.environ).cache / "models.json"
 
     def _open(self, settings: Settings) -> Callable[[str], Model]:
-        here = model_opener(settings, Capabilities(self._capabilities))
+        opener = model_opener(settings, Capabilities(self._capabilities))
         last = settings.fallback[-1:]
 
         def open_model(name: str) -> Model:
-            plain = here(name) if self.workers is None or is_local(name) else PoolModel(name, self.workers)
-            # The last model has no fallback: wait for it however long its provider is down.
+            plain = opener(name) if self.workers is None or is_local(name) else PoolModel(name, self.workers)
+            # The last model has no fallback, so wait as long as its provider is down.
             patience = settings.retry_patience if last and name not in last else math.inf
             metered = MeteredModel(plain, PriceList(settings.prices or {}))
             shared: Model = BudgetedModel(self.limits.around(metered, _OWNER.get(), patience), self.budget, _ignore)
@@ -197,11 +200,11 @@ class InProcess:
 
     @property
     def is_stuck(self) -> bool:
-        """Never: what could not be closed here is closed with the process."""
+        """False: anything that could not be closed here ends with the process."""
         return False
 
     def abandon(self) -> None:
-        """End what was started for a batch that does not run after all."""
+        """Stop what was started for a batch that does not run after all."""
         if self.workers is not None:
             self.workers.abandon()
 
@@ -216,4 +219,4 @@ class InProcess:
 
 
 def _ignore(_: Event) -> None:
-    """The run records what its own budget has to say."""
+    """The run records what its own budget reports."""

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 def open_engine(
     workspace: Path, settings: Settings, options: BatchOptions, flags: Mapping[str, Any] | None = None
 ) -> BatchEngine:
-    """The engine; nothing is started yet. `flags` are the settings that beat those of every machine."""
-    whole = replace(settings, stream_plan=False)  # worker processes give a text only at its end
+    """Return the engine, with nothing started yet; `flags` are the settings that override those of every machine."""
+    settings = replace(settings, stream_plan=False)  # worker processes return texts only as a whole
     if options.cluster is None:
-        return InProcess.of(workspace, whole, options)
+        return InProcess.of(workspace, settings, options)
     from goalwright.batch.engines.ray.engine import RayEngine
 
-    return RayEngine(InProcess.of(workspace, whole, options), options, options.cluster, flags or {})
+    return RayEngine(InProcess.of(workspace, settings, options), options, options.cluster, flags or {})

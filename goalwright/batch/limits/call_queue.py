@@ -1,6 +1,6 @@
 """The queue of model calls of all goals: goals take turns, and a call that waits for its limiter takes no slot.
 
-Waiting calls are queued by model, so that admitting one takes the same time however many wait.
+Waiting calls are queued by model, so that admission takes constant time however many wait.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
     from goalwright.batch.limits.rate_limiter import RateLimiter
 
-# Calls that wait for something to happen are looked at again after so many seconds, whether it was heard of or not.
-_LOOK_AGAIN = 5.0
+# Seconds after which waiting calls are checked again, even without an event.
+_RECHECK = 5.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CallRequest:
-    """A call to be made; if its patience is finite, there is a fallback model."""
+    """A call to be made; a finite patience means that there is a fallback model."""
 
     limiter: RateLimiter
     model: str = ""
@@ -34,10 +34,10 @@ class CallRequest:
     patience: float = math.inf
 
     def refusal(self) -> ModelError | None:
-        """The error to raise instead of waiting, if there is a fallback and this model is not available now."""
-        why = self.limiter.closed(self.patience)
+        """Return the error to raise instead of waiting, if there is a fallback and the model is not available."""
+        reason = self.limiter.closed(self.patience)
         kind = UnknownModel if self.limiter.unknown else ModelError
-        return kind(f"{self.model} {why}", model=self.model) if why else None
+        return kind(f"{self.model} {reason}", model=self.model) if reason else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,7 +56,7 @@ class _ModelQueue:
     impatient: dict[_Waiter, None] = field(default_factory=dict)
 
     def join(self, waiter: _Waiter) -> None:
-        """Queue up behind the others."""
+        """Add a call at the end."""
         self.owners.setdefault(waiter.owner, deque()).append(waiter)
         if waiter.request.patience < math.inf:
             self.impatient[waiter] = None
@@ -71,7 +71,7 @@ class _ModelQueue:
                 del self.owners[waiter.owner]
 
     def first(self) -> _Waiter | None:
-        """Who is next; cancelled waiters are dropped."""
+        """Return the next call; cancelled ones are dropped."""
         while self.owners:
             waiter = next(iter(self.owners.values()))[0]
             if not waiter.admitted.done():
@@ -80,7 +80,7 @@ class _ModelQueue:
         return None
 
     def admit(self, waiter: _Waiter) -> None:
-        """Let the first go; its owner's next call comes after one of every other owner."""
+        """Admit the first call; its owner's next call comes after one of every other owner."""
         self.quit(waiter)
         if waiter.owner in self.owners:
             self.owners.move_to_end(waiter.owner)
@@ -88,7 +88,7 @@ class _ModelQueue:
         waiter.admitted.set_result(None)
 
     def refuse_impatient(self) -> None:
-        """Refuse those who have a fallback while this model is not available."""
+        """Refuse calls that have a fallback while this model is not available."""
         if not self.limiter.closed(0.0):
             return
         for waiter in list(self.impatient):
@@ -109,7 +109,7 @@ class CallQueue:
 
     @asynccontextmanager
     async def turn(self, owner: str, request: CallRequest) -> AsyncIterator[None]:
-        """Wait for a slot; owners take turns, so that one with many calls does not hold up the others."""
+        """Wait for a slot; owners take turns, so that one with many calls does not block the others."""
         if (refusal := request.refusal()) is not None:
             raise refusal
         waiter = _Waiter(owner, request, asyncio.get_running_loop().create_future())
@@ -121,7 +121,7 @@ class CallQueue:
         except asyncio.CancelledError:
             if waiter.admitted.cancelled():
                 queue.quit(waiter)
-                self._admit()  # those behind it may need fewer tokens
+                self._admit()  # the next calls may need fewer tokens
             elif waiter.admitted.exception() is None:
                 self._leave(request.limiter)
             raise
@@ -131,7 +131,7 @@ class CallQueue:
             self._leave(request.limiter)
 
     def waiting(self, limiter: RateLimiter, most: int) -> list[int]:
-        """The tokens of the calls that wait for a limiter, the first of each owner before all others."""
+        """Return the tokens of the calls that wait for a limiter, the first call of each owner first."""
         queue = self._queues.get(limiter)
         rows = [] if queue is None else [list(islice(calls, most)) for calls in islice(queue.owners.values(), most)]
         ordered = (
@@ -140,7 +140,7 @@ class CallQueue:
         return [call.request.tokens for call in islice(ordered, most)]
 
     def look(self) -> None:
-        """Admit what may go now: a limiter allows more than it did."""
+        """Admit calls after a limiter allows more than before."""
         self._admit()
 
     def _leave(self, limiter: RateLimiter) -> None:
@@ -149,7 +149,7 @@ class CallQueue:
         self._admit()
 
     def _admit(self) -> None:
-        """Admit every call that may go now; if one has to wait, look again when its time has come, or after a while."""
+        """Admit all calls that may start; if one has to wait, set a timer."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -157,11 +157,11 @@ class CallQueue:
             wait = self._admit_one()
             if wait > 0:
                 if self._queues:
-                    self._timer = asyncio.get_running_loop().call_later(min(wait, _LOOK_AGAIN), self._admit)
+                    self._timer = asyncio.get_running_loop().call_later(min(wait, _RECHECK), self._admit)
                 return
 
     def _admit_one(self) -> float:
-        """Admit the next call; if none may go, return the seconds until one may."""
+        """Admit the next call; if none may start, return the seconds until one may."""
         soonest = math.inf
         for limiter, queue in list(self._queues.items()):
             queue.refuse_impatient()
@@ -169,7 +169,7 @@ class CallQueue:
             if waiter is None:
                 del self._queues[limiter]
                 continue
-            # No call overtakes one that waits for its limiter: a large one would never get its tokens.
+            # No call overtakes one that waits for its limiter, or a large one would never get its tokens.
             if (wait := limiter.wait(waiter.request.tokens)) > 0:
                 soonest = min(soonest, wait)
                 continue

@@ -1,4 +1,4 @@
-"""Makes identical calls of a batch once."""
+"""Makes identical calls of a batch only once."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ from goalwright_planner.wrapped_model import WrappedModel
 if TYPE_CHECKING:
     from goalwright_planner.model import Model, Reply, Request
 
-_MOST_KEPT = 10_000
+_MAX_REPLIES = 10_000
 
 
 @dataclass(slots=True)
 class ReplyCache:
-    """Replies by request, the oldest dropped first; identical calls wait for the one that is running."""
+    """Replies by request, the oldest evicted first; identical calls wait for a call in progress."""
 
     futures: OrderedDict[str, asyncio.Future[Reply]] = field(default_factory=OrderedDict)
 
     def around(self, model: Model) -> DedupedModel:
-        """The model, called once for each request."""
+        """Wrap a model, so that it is called once for each request."""
         return DedupedModel(model, self)
 
 
 @dataclass(frozen=True, slots=True)
 class DedupedModel(WrappedModel):
-    """A model that is not called again for a request it has answered."""
+    """A model that is not called again for a request that it has answered."""
 
     replies: ReplyCache
 
     async def complete(self, request: Request) -> Reply:
-        """The reply, new or cached; a cached one costs nothing."""
+        """Return the new or cached reply; a cached one costs nothing."""
         key = fingerprint(self.name, request)
         while (earlier := self.replies.futures.get(key)) is not None:
             await asyncio.wait([earlier])
@@ -49,18 +49,18 @@ class DedupedModel(WrappedModel):
         try:
             reply = await self.model.complete(request)
         except BaseException:
-            # Those who wait call again: this call's failure, or the end of its goal, is not theirs.
-            if self.replies.futures.get(key) is future:  # it may have been dropped by now
+            # Waiting calls are made again: this call's failure, or the end of its goal, does not concern them.
+            if self.replies.futures.get(key) is future:  # it may have been evicted
                 del self.replies.futures[key]
             future.cancel()
             raise
         future.set_result(reply)
-        while len(self.replies.futures) > _MOST_KEPT:
+        while len(self.replies.futures) > _MAX_REPLIES:
             self.replies.futures.popitem(last=False)
         return reply
 
 
 def fingerprint(model: str, request: Request) -> str:
-    """What makes two calls identical, whichever task makes them; the role counts, since it decides the sampling."""
+    """Return a hash that is equal for identical calls of any task; it includes the role, which decides the sampling."""
     tools = [[tool.name, tool.description, dict(tool.parameters)] for tool in request.tools]
     return digest(request_form(replace(request, task=None), model, tools))

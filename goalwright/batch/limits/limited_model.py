@@ -1,6 +1,6 @@
-"""A model whose calls keep to the limits of the batch.
+"""A model whose calls respect the limits of the batch.
 
-a call waits for its turn, a slot and its model's limiter → it is made → its outcome loosens or tightens the limiter
+A call waits for its turn, a slot and its model's limiter; its outcome then loosens or tightens the limiter.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
 
     from goalwright_planner.model import Model, Reply, Request
 
-# A goal without a call for this long is busy with something else, such as a tool, and needs no slot soon.
+# A goal without a call for this many seconds is busy with something else, such as a tool, and needs no slot soon.
 _SOON = 1.0
-# One goal more for each so many slots, so that no slot waits for a goal's own work.
+# One extra goal for every this many slots, so that no slot idles during a goal's own work.
 _SPARE = 8
-# Goals at a time for each slot, however little they call: each takes memory.
+# The most goals at a time for each slot, however rarely they call, because each takes memory.
 _GOALS_PER_SLOT = 4
 
 
 @dataclass(slots=True)
 class Demand:
-    """The goals that run, and the calls that they make or wait to make."""
+    """The running goals, and the calls that they make or wait for; decides whether another goal starts."""
 
     clock: Callable[[], float] = time.monotonic
     calls: int = 0
@@ -45,7 +45,7 @@ class Demand:
 
     @contextmanager
     def goal(self, name: str) -> Iterator[None]:
-        """A goal runs while the block lasts."""
+        """A goal runs within the block."""
         self._goals.add(name)
         self._between_calls[name] = self.clock()
         try:
@@ -56,7 +56,7 @@ class Demand:
 
     @contextmanager
     def call(self, goal: str) -> Iterator[None]:
-        """A goal makes a call, or waits for its turn, while the block lasts."""
+        """A goal makes a call, or waits for its turn, within the block."""
         self.calls += 1
         self._calls_of[goal] += 1
         self._between_calls.pop(goal, None)
@@ -71,25 +71,25 @@ class Demand:
                     self._between_calls[goal] = self.clock()
 
     def has_room(self, slots: int, running: int) -> bool:
-        """Whether a slot would be idle soon without another goal; of those `running`, some may not have started yet."""
+        """Whether a slot would soon be idle without another goal; some of the `running` may not have started yet."""
         now = self.clock()
         while self._between_calls and now - next(iter(self._between_calls.values())) > _SOON:
             self._between_calls.popitem(last=False)
         starting = running - len(self._goals)
-        wanted = self.calls + len(self._between_calls) + starting
-        return running < _GOALS_PER_SLOT * slots and wanted < slots + max(slots // _SPARE, 1)
+        demand = self.calls + len(self._between_calls) + starting
+        return running < _GOALS_PER_SLOT * slots and demand < slots + max(slots // _SPARE, 1)
 
 
-# How long a call waits for a provider that is down, without using up the goal's attempts.
+# Seconds that a call waits for a provider that is down, without using up the goal's attempts.
 _OUTAGE = 900.0
 _EXPECTED_ANSWER = 300
 
 
 @dataclass(slots=True)
 class CallLimits:
-    """The call queue and the rate limiters that all goals of a batch share, and what the goals ask of them.
+    """The call queue and the rate limiters that all goals of a batch share, and the demand of the goals.
 
-    `make` makes the limiter of a model that answers elsewhere; the embedded one is always this process's own.
+    `make` creates the limiter of a remote model; the embedded one always has a local limiter.
     """
 
     rates: Rates
@@ -102,7 +102,7 @@ class CallLimits:
         self.queue = CallQueue(self.rates.max_calls)
 
     def limiter(self, model: str) -> RateLimiter:
-        """The limiter of a model; the embedded one answers few calls at a time."""
+        """Return the limiter of a model; the embedded one answers few calls at a time."""
         limiter = self.limiters.get(model)
         if limiter is None:
             rates = replace(self.rates, max_calls=int(min(_slots_of(model), self.rates.max_calls)))
@@ -111,32 +111,32 @@ class CallLimits:
 
     @property
     def limit(self) -> int:
-        """Calls that may run at a time now; fewer while providers are overloaded."""
+        """The number of calls that may run at a time now; lower while providers are overloaded."""
         most = self.rates.max_calls
         return min(sum(int(limiter.limit) for limiter in self.limiters.values()) or most, most)
 
     def pace(self, now: float | None = None) -> Pace:
-        """How the calls go now."""
+        """Return the current state of the calls."""
         now = time.monotonic() if now is None else now
         pauses = [ModelPause(name, limiter.opens_at - now, limiter.is_down) for name, limiter in self.limiters.items()]
         active = tuple(pause for pause in pauses if pause.seconds > 0)
         return Pace(self.queue.running, self.queue.most, self.limit, active)
 
     def around(self, model: Model, owner: str, patience: float = math.inf) -> LimitedModel:
-        """The model for one goal; with a fallback behind it, it waits no longer than its patience."""
+        """Wrap a model for one goal; with a fallback behind it, it waits no longer than its patience."""
         return LimitedModel(model, self, owner, patience)
 
 
 @dataclass(frozen=True, slots=True)
 class LimitedModel(WrappedModel):
-    """Waits for its turn before every call, and tells the limiter how the call went."""
+    """Waits for its turn before every call, and reports the outcome to the limiter."""
 
     limits: CallLimits
     owner: str
     patience: float = math.inf
 
     async def complete(self, request: Request) -> Reply:
-        """Answer the request when its turn comes; waiting for a provider that is down is not an attempt."""
+        """Answer the request in its turn; waiting for a provider that is down does not count as an attempt."""
         limiter = self.limits.limiter(self.name)
         turn = CallRequest(limiter, self.name, _estimate(request), self.patience)
         give_up = time.monotonic() + min(_OUTAGE, self.patience)
@@ -149,9 +149,7 @@ class LimitedModel(WrappedModel):
                         limiter.failed(error, turn.tokens)
                         if not (isinstance(error, Transient) and limiter.is_down and time.monotonic() < give_up):
                             raise
-                        if (
-                            error.usage.calls
-                        ):  # it was sent, and may be paid for: a budget comes before the next attempt
+                        if error.usage.calls:  # it was sent and may cost something: check the budget before retrying
                             raise _as_outage(error) from error
                     else:
                         limiter.succeeded(turn.tokens, reply.usage.tokens)
@@ -159,19 +157,19 @@ class LimitedModel(WrappedModel):
 
 
 def _as_outage(error: ModelError) -> Overloaded:
-    """The error of an attempt that was lost to a provider that is down: waiting for it is not an attempt."""
+    """Return the error of an attempt lost to a provider that is down, which does not count as an attempt."""
     outage = Overloaded(error.message, hint=error.hint, model=error.model)
     outage.usage, outage.cost = error.usage, error.cost
     return outage
 
 
 def _estimate(request: Request) -> int:
-    """About how many tokens a call will take."""
+    """Estimate the tokens of a call."""
     return estimated_tokens(request.messages) + _EXPECTED_ANSWER
 
 
 def _slots_of(model: str) -> float:
-    """How many calls a model can answer at a time; a provider says so itself, when it is overloaded."""
+    """Return how many calls a model can answer at a time; providers report overload themselves."""
     if not is_local(model):
         return math.inf
     from goalwright.models.local.serving.server import SLOTS

@@ -1,7 +1,7 @@
-"""A model's rate limiter: when its next call may be made, and how many at a time.
+"""The rate limiter of a model: when its next call may start, and how many may run at a time.
 
-Not before Retry-After has passed, no more than rpm and tpm, not while the provider is down; half as many at a time
-after a sign of overload, one more after each round of successes.
+It respects Retry-After, rpm and tpm, and pauses while the provider is down. A sign of overload halves the number of
+concurrent calls; each round of successes adds one.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from goalwright_planner.errors import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# With a rate set, how long other calls wait at most for a model's first one.
+# With a rate limit, the most seconds that other calls wait for a model's first one.
 _FIRST_TAKES = 5.0
 _DOWN_AFTER = 8
 _FIRST_PAUSE = 1.0
 _LONGEST_PAUSE = 30.0
-# Overloads within this many seconds count as one sign: the calls were made together.
+# Overloads within this many seconds count as one, because the calls were made together.
 _ONE_SIGN = 1.0
 _UNTIL_ONE_ENDS = math.inf
 
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """The limits of a batch: calls at a time, and calls and tokens per minute for each model."""
+    """The limits of a batch: concurrent calls, and calls and tokens per minute for each model."""
 
     max_calls: int = 32
     rpm: float | None = None
@@ -45,7 +45,7 @@ class Rates:
 
 @dataclass(slots=True, eq=False)
 class RateLimiter:
-    """What is known of a model's provider from its calls so far."""
+    """The state of a model's provider, learned from its calls."""
 
     rates: Rates
     clock: Callable[[], float] = time.monotonic
@@ -73,7 +73,7 @@ class RateLimiter:
         return self.failures >= _DOWN_AFTER
 
     def wait(self, tokens: int) -> float:
-        """Seconds until a call of about so many tokens may be made; infinite if another must end first."""
+        """Return the seconds until a call of about this many tokens may start; infinite if another must end first."""
         if self._probing or self.running >= max(int(self.limit), 1):
             return _UNTIL_ONE_ENDS
         now, rates = self.clock(), self.rates
@@ -88,13 +88,13 @@ class RateLimiter:
         return max(waits)
 
     def refill(self, now: float) -> None:
-        """Add the tokens that have become available since the last time."""
+        """Add the tokens that have become available since the last refill."""
         if self.rates.tpm:
             self.tokens = min(self.rates.tpm, self.tokens + (now - self._counted_at) * self.rates.tpm / 60.0)
         self._counted_at = now
 
     def closed(self, patience: float) -> str:
-        """Why a caller with a fallback and this much patience should not wait; empty if it should."""
+        """Return why a caller with a fallback and this much patience should not wait; empty if it should."""
         if patience == math.inf:
             return ""
         pause = self.opens_at - self.clock()
@@ -102,7 +102,7 @@ class RateLimiter:
             return "does not exist"
         if self.is_down and (self._probing or pause > 0):
             return "is down"
-        return f"asked for a pause, of which {pause:.0f} s are left" if pause > patience else ""
+        return f"asked for a pause, with {pause:.0f} s left" if pause > patience else ""
 
     def enter(self, tokens: int) -> None:
         """A call starts."""
@@ -115,7 +115,7 @@ class RateLimiter:
             self._first = now if self._first is None else self._first
 
     def leave(self) -> None:
-        """A call ended; the pace restarts after the first, which also had to connect."""
+        """A call ended; pacing restarts after the first one, which also had to connect."""
         self.running -= 1
         self._probing = False
         if self.rates.rpm and not self._answered:
@@ -141,7 +141,7 @@ class RateLimiter:
             self.limit = max(1.0, self.limit / 2)
         if isinstance(error, Unreachable | ServerFailed | Overloaded):
             if self.is_down and now < self.opens_at:
-                return  # the call started before the outage was noticed: the pause stays as it is
+                return  # the call started before the outage was noticed, so it does not lengthen the pause
             self.failures += 1
             if self.is_down:
                 pause = min(_FIRST_PAUSE * 2 ** (self.failures - _DOWN_AFTER), _LONGEST_PAUSE)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 def hint_for(error: GoalwrightError) -> str:
     """Return what to do next about an error; by default the error's own hint."""
+    from goalwright.batch.options import OptionNeeded
     from goalwright.runs.plans.plan_file import InvalidPlan
     from goalwright.runs.recipes.recipe import RecipeExists
     from goalwright.settings.default_model import NoModel
@@ -47,6 +48,15 @@ def hint_for(error: GoalwrightError) -> str:
             return f"{error.hint} (--trust, --model NAME)"
         case InvalidPlan(tools=[_, *_] as tools):
             return "; ".join((*(f"{tool} needs {SWITCHES[tool]}" for tool in tools), "fix the plan and run it again"))
+        case OptionNeeded(option="resume"):
+            return "continue it with --resume, name another file with -o, or move this one away"
+        case OptionNeeded(option="rerun_changed"):
+            return "run them again with --rerun-changed, or give them new ids"
+        case OptionNeeded(option="allow_open"):
+            return (
+                "anyone who reaches its ports can run code on it: set RAY_AUTH_MODE=token on every node "
+                "(see docs/cluster.md), or accept the risk with --allow-open-cluster"
+            )
         case RecipeExists():
             return "choose another name, or pass --replace"
         case NoJournal():

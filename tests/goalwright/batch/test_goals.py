@@ -107,8 +107,8 @@ def test_every_bad_line_is_reported_with_its_number(tmp_path: Path) -> None:
         "line 6: the goal uses <<name>>, which is not in 'vars'",
         "line 7: 'id' must be a string or an integer, 'skills' must be a list of names, 'model' must be a string",
         "line 8: the goal is not UTF-8 text",
-        "line 9: the key 'goal' stands more than once in an object",
-        "line 10: the key 'name' stands more than once in an object",
+        "line 9: the key 'goal' occurs more than once in an object",
+        "line 10: the key 'name' occurs more than once in an object",
     ):
         assert text in caught.value.message
 
@@ -128,7 +128,7 @@ def test_every_bad_line_is_reported_with_its_number(tmp_path: Path) -> None:
         ("goals.jsonl", "\n".join(["{"] * 50), "and lines 21 to 50"),
         ("goals.jsonl", "\n".join(["{"] * 20 + ["", "{"]), "and line 22$"),
         ("goals.jsonl", '{"id": "", "goal": "x"}', "'id' is empty"),
-        ("goals.csv", "id,goal\n1,Summarise a, b and c\n", "line 2: 3 fields for 2 columns; quote a text"),
+        ("goals.csv", "id,goal\n1,Summarise a, b and c\n", "line 2: 3 fields for 2 columns; quote texts"),
         ("goals.csv", "id,goal,city\n1,Go, on,\n", "line 2: 4 fields for 3 columns"),
         ("goals.csv", 'goal\nfirst\n"never closed\nmore\n', "line 3: not valid CSV"),
         ("goals.csv", 'goal\n"a"b\nx\n"c"d\n', "(?s)line 2: not valid CSV.*line 4: not valid CSV"),
@@ -151,12 +151,12 @@ def test_every_bad_line_is_reported_with_its_number(tmp_path: Path) -> None:
         (
             "goals.json",
             '["a",\n {"goal": "b", "goal": "c"},\n {"goal": "d", "plan": {"tasks": [], "tasks": []}}]',
-            "(?s)line 2: the key 'goal' stands more than once in an object\n.*line 3: the key 'tasks' stands more",
+            "(?s)line 2: the key 'goal' occurs more than once in an object\n.*line 3: the key 'tasks' occurs more",
         ),
         (
             "goals.yaml",
             "- goal: a\n  goal: b\n- goal: c\n  vars:\n    x: 1\n    x: 2\n- d\n",
-            "(?s)line 2: the key 'goal' stands more than once in an object; is a `- ` missing.*line 6: the key 'x'",
+            "(?s)line 2: the key 'goal' occurs more than once in an object; is a `- ` missing.*line 6: the key 'x'",
         ),
     ],
 )

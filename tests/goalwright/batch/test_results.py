@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from goalwright.batch.options import OptionNeeded
 from goalwright.batch.results import (
     FORM,
     EarlierResult,
@@ -20,6 +21,7 @@ from goalwright.batch.results import (
     refuse_existing,
     runs_path,
 )
+from goalwright.interfaces.cli.hints import hint_for
 from goalwright_skills.errors import GoalwrightError, InputError
 
 if TYPE_CHECKING:
@@ -115,7 +117,7 @@ def test_a_disk_that_is_full_is_said_with_the_file_and_the_way_on(tmp_path: Path
     results = Results(path)
     with pytest.raises(GoalwrightError, match=r"out\.jsonl could not be written: No space left") as caught:
         results.ended(row("a"))
-    assert "--resume" in caught.value.hint
+    assert "resume the batch" in caught.value.hint
     results.close(complete=False)
 
 
@@ -190,9 +192,10 @@ def test_lines_are_replaced_in_one_step(tmp_path: Path) -> None:
 def test_an_existing_file_is_not_touched(tmp_path: Path) -> None:
     path = tmp_path / "out.jsonl"
     path.write_text("precious", encoding="utf-8")
-    with pytest.raises(InputError, match="exists already; nothing was touched") as caught:
+    with pytest.raises(OptionNeeded, match="exists already; nothing was changed") as refused:
         refuse_existing(path, None)
-    assert "--resume" in caught.value.hint
+    assert refused.value.option == "resume"
+    assert "--resume" in hint_for(refused.value)
     with pytest.raises(InputError, match="no folder"):
         refuse_existing(tmp_path / "no" / "out.jsonl")
 

@@ -76,8 +76,8 @@ def test_a_goal_file_with_variables_has_no_checks(tmp_path: Path) -> None:
     [
         ("c.json", '{"evals": 3}', "neither a list of cases nor an object with one"),
         ("c.json", '{"evals": [', "line 1: not valid JSON"),
-        ("c.json", '{"evals": [{"goal": "a", "goal": "b"}]}', "line 1: the key 'goal' stands more than once"),
-        ("c.yaml", "evals:\n- goal: a\n  goal: b\n", "line 3: the key 'goal' stands more than once"),
+        ("c.json", '{"evals": [{"goal": "a", "goal": "b"}]}', "line 1: the key 'goal' occurs more than once"),
+        ("c.yaml", "evals:\n- goal: a\n  goal: b\n", "line 3: the key 'goal' occurs more than once"),
         ("c.yaml", "- goal: [", "not valid YAML"),
         ("c.yaml", "cases:\n- goal: a\n  due: 2026-99-99\n", "line 3: not valid YAML: month must be in 1..12"),
         ("c.yaml", "cases:\n- goal: a\n  due: !!timestamp x\n", "line 3: not valid YAML: 'x' is no timestamp"),

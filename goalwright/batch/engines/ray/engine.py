@@ -1,7 +1,7 @@
 """Runs a batch's goals in workers.
 
-a goal waits for a worker with room → runs there → its result; if the worker dies, another one continues the run as
-soon as it is free; a goal whose workers die again and again, at last with no other goal, fails
+A goal waits for a worker with room and runs there. If the worker dies, another one continues the run as soon as it is
+free. A goal whose workers die repeatedly, at last while it runs alone, fails.
 """
 
 from __future__ import annotations
@@ -54,25 +54,25 @@ if TYPE_CHECKING:
     from goalwright.runs.stop import Stop
     from goalwright_executor.history.result import Result
 
-# A goal fails when this many of its workers died while their machines lived.
+# A goal fails when this many of its workers died on machines that stayed alive.
 DEATHS = 3
-# Seconds until a goal is no longer suspected of earlier deaths; twice the time it had with those workers, if more.
+# A goal is cleared of earlier deaths after this many seconds, or twice its time on those workers if longer.
 _PROBATION = 60.0
-# How long a goal waits at most until it is known why its workers were lost, before it is tried once more.
+# The most seconds that a goal waits to learn why its workers were lost, before it is tried again.
 _UNCLEAR = 60.0
-# After a worker is lost, and while a run is in use elsewhere: seconds before the next try, at first and at most.
+# Seconds before the next attempt after a lost worker or a held run, at first and at most.
 _PAUSE, _LONGEST_PAUSE = 0.3, 5.0
 
 
 class WorkerLost(GoalwrightError):
-    """So many workers died with a goal that it is taken to be the reason."""
+    """So many workers died while they ran the goal that it is considered the cause."""
 
     code = "WORKER_LOST"
 
 
 @dataclass(slots=True)
 class RayEngine:
-    """Runs goals in Ray workers; `home` is this process, which checks goals and reads the journal."""
+    """Runs goals in Ray workers; `home` is this process, which validates goals and reads the journal."""
 
     home: InProcess
     options: BatchOptions
@@ -88,23 +88,23 @@ class RayEngine:
 
     @property
     def budget(self) -> Budget:
-        """What the batch may spend, and what its workers say that they have spent."""
+        """The batch's budget, with what its workers report as spent."""
         return self.home.budget
 
     def runtime(self, goal: BatchGoal | None = None) -> Goalwright:
-        """The runtime here for goals with the model and settings of this one, or without any of their own."""
+        """Return the local runtime for a goal with its own settings, or the default one."""
         return self.home.runtime(goal)
 
     def start(self, calling: int, models: Sequence[str]) -> None:
-        """Remember the models; workers are started when it is certain that the batch runs."""
+        """Remember the models; workers are started once the batch certainly runs."""
         self._models = tuple(models) if calling else ()
 
     def problems(self, names: Sequence[str]) -> list[ModelProblem]:
-        """None that could be known here: keys are in the workers' environment, and each says what it lacks."""
+        """Return nothing: keys are in the workers' environment, and each worker reports what it lacks."""
         return []
 
     async def warm(self, say: Callable[[str], None], goals: Iterable[BatchGoal] = ()) -> None:
-        """Connect, send what the goals need, start the workers, and wait for the first that can run goals."""
+        """Connect, send what the goals need, start the workers, and wait for the first one that is ready."""
         from goalwright.batch.engines.ray import cluster
 
         bundle = await asyncio.to_thread(self._pack, goals)
@@ -120,13 +120,13 @@ class RayEngine:
         await self._group.start()
 
     def has_room(self, running: int) -> bool:
-        """Whether a worker can have another goal."""
+        """Whether a worker can take another goal."""
         return self._group is not None and running < self._group.placement.capacity
 
     async def run(self, job: Job, stop: Stop) -> Result:
         """Run one goal in a worker; if that dies, another one continues the run."""
         group = self._group
-        assert group is not None  # noqa: S101 - `warm` came first
+        assert group is not None  # noqa: S101 - `warm` has set it
         group.stop_with(stop)
         group.record = job.record
         losses = _Losses(group)
@@ -155,12 +155,12 @@ class RayEngine:
                 case GoalRefused(message, hint, code):
                     group.metrics.goal_ended("failed")
                     raise _refusal(message, hint, code)
-                case GoalReturned(why, "budget", cost, tokens):
-                    raise BudgetSpent(why, cost=cost, tokens=tokens)
-                case GoalReturned(why, "lost"):
+                case GoalReturned(message, "budget", cost, tokens):
+                    raise BudgetSpent(message, cost=cost, tokens=tokens)
+                case GoalReturned(reason="lost"):
                     group.metrics.lease_lost()
-                case GoalReturned(why, "journal"):
-                    group.restart(worker, process, why)
+                case GoalReturned(message, "journal"):
+                    group.restart(worker, process, message)
                 case None:
                     losses.add(process)
                     pause = _PAUSE
@@ -169,14 +169,14 @@ class RayEngine:
         return job.interrupted
 
     def pace(self) -> Pace:
-        """How the calls of all workers go now."""
+        """Return the current state of the calls of all workers."""
         return self._group.pace() if self._group is not None else Pace(0, 0, 0)
 
     def abandon(self) -> None:
-        """Nothing was started for a batch that does not run after all."""
+        """Do nothing: nothing was started yet."""
 
     async def close(self) -> None:
-        """Have the workers release what they hold, and leave the cluster."""
+        """Have the workers release what they hold, and disconnect."""
         try:
             if self._group is not None:
                 await self._group.close()
@@ -186,7 +186,7 @@ class RayEngine:
             await self.home.close()
 
     def _pack(self, goals: Iterable[BatchGoal]) -> Bundle | None:
-        """What other machines need; workers on this one use the workspace itself, its files and MCP servers too."""
+        """Pack what other machines need; workers on this machine use the workspace itself."""
         if self.where.address is None:
             return None
         settings = self.home.settings
@@ -194,12 +194,12 @@ class RayEngine:
         for goal in goals:
             if goal.files or goal.settings:
                 check_goal(goal, settings)
-        if settings.retry_patience == RETRY_PATIENCE:  # a worker's batch has it as well
+        if settings.retry_patience == RETRY_PATIENCE:  # the default of every batch, also in a worker
             settings = replace(settings, retry_patience=Settings().retry_patience)
         return pack(self.home.runtime(), goals, settings=settings)
 
     def _setup(self, bundle: Bundle | None) -> WorkerSetup:
-        """What the workers are given; limits are the whole batch's."""
+        """Return the setup of the workers; its limits are those of the whole batch."""
         batch, goalwright = self.options, self.home.runtime()
         limits = BatchOptions(
             max_calls=batch.max_calls,
@@ -231,7 +231,7 @@ class RayEngine:
 
 @dataclass(slots=True)
 class _Losses:
-    """The processes that were lost while they ran a goal, each with the seconds that it had run there."""
+    """The worker processes that were lost while they ran a goal, each with its seconds on the goal."""
 
     group: WorkerGroup
     _lost: dict[str, float] = field(default_factory=dict)
@@ -239,11 +239,11 @@ class _Losses:
 
     @property
     def suspicion(self) -> int:
-        """How many of them the goal may have killed, as far as it is known."""
+        """How many of them the goal may have killed, as far as known."""
         return sum(process in self.group.died or process in self.group.unclear for process in self._lost)
 
     async def are_its_fault(self) -> bool:
-        """Whether so many died that the goal is taken to be the reason; waits until it is known, but not for ever."""
+        """Whether so many died that the goal is considered the cause; waits some time until it is known."""
         for _ in range(int(_UNCLEAR / _PAUSE)):
             if self.suspicion < DEATHS or self.group.unclear.isdisjoint(self._lost):
                 break
@@ -252,7 +252,7 @@ class _Losses:
 
     @contextmanager
     def trying(self, worker: WorkerState[WorkerHandle], goal: str) -> Iterator[None]:
-        """The goal runs; if it does so for long, it did not kill its earlier workers."""
+        """The goal runs within the block; if it runs for long, it did not kill its earlier workers."""
         loop = asyncio.get_running_loop()
 
         def clear() -> None:
@@ -267,12 +267,12 @@ class _Losses:
             clearing.cancel()
 
     def add(self, process: str) -> None:
-        """A process was lost while it ran the goal."""
+        """Count a process that was lost while it ran the goal."""
         self._lost[process] = asyncio.get_running_loop().time() - self._began
 
 
 async def _acquire(group: WorkerGroup, goal: str, deaths: int, stop: Stop) -> WorkerState[WorkerHandle] | None:
-    """A worker for the goal; None if the batch is stopped before there is one."""
+    """Wait for a worker for the goal; None if the batch is stopped first."""
     acquired = asyncio.ensure_future(group.placement.acquire(goal, deaths))
     stopped = asyncio.ensure_future(stop.wait())
     try:
@@ -285,7 +285,7 @@ async def _acquire(group: WorkerGroup, goal: str, deaths: int, stop: Stop) -> Wo
 
 
 async def _run_in(worker: WorkerState[WorkerHandle], job: GoalJob) -> Outcome | None:
-    """A worker's answer; None if it is lost."""
+    """Return a worker's outcome; None if it is lost."""
     answer = asyncio.ensure_future(worker.handle.run(job))
     lost = asyncio.ensure_future(worker.lost.wait())
     try:
@@ -295,7 +295,7 @@ async def _run_in(worker: WorkerState[WorkerHandle], job: GoalJob) -> Outcome | 
         return None
     finally:
         lost.cancel()
-        if not answer.done():  # a worker that was only silent still runs it, and it takes a slot there
+        if not answer.done():  # a worker that was only silent still runs it, in one of its slots
             worker.orphaned += 1
             answer.add_done_callback(lambda ended: _note_end(worker, ended))
 
@@ -303,7 +303,7 @@ async def _run_in(worker: WorkerState[WorkerHandle], job: GoalJob) -> Outcome | 
 def _note_end(worker: WorkerState[WorkerHandle], ended: asyncio.Future[Outcome]) -> None:
     worker.orphaned -= 1
     if not ended.cancelled():
-        ended.exception()  # whatever it is, another worker has the goal now
+        ended.exception()  # marks it as retrieved; another worker has the goal now
 
 
 def _refusal(message: str, hint: str, code: str) -> GoalwrightError:

@@ -1,4 +1,4 @@
-"""What a batch and its workers say to each other. No key of a provider is among it: workers have their own."""
+"""The messages between a batch and its workers. They contain no provider keys: workers have their own."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class WorkerSetup:
-    """What a worker needs to run goals: the version to be, the batch's `options`, the models to call.
+    """What a worker needs to run goals.
 
-    On the machine of the batch it uses the `workspace` and `settings` there; elsewhere those of the `bundle` with this
-    hash, and the `journal`. `max_replans` is what the batch may do at most. `flags` are the settings that its command
-    line gave: they beat the machine's own, and a machine that cannot follow them is not used. `prices` are its user's,
-    for its budget, which `assumes` one where none is known.
+    On the batch's machine it uses that `workspace` and `settings`; elsewhere those of the `bundle` with this hash, and
+    the `journal`. `version` must be the worker's own. `max_replans` is an upper limit. `flags` are settings from the
+    batch's command line: they override the machine's own, and a machine that cannot follow them is not used. `prices`
+    are its user's, and `assumes` says whether unknown prices are estimated.
     """
 
     version: str
@@ -50,9 +50,10 @@ class WorkerSetup:
 
 @dataclass(frozen=True, slots=True)
 class SharedObjects:
-    """What all workers of a batch use; the `limiter` is an actor with the method of `Limiter`, and is awaited.
+    """The objects that all workers of a batch use.
 
-    `bundle`, too, is awaited: it is a reference to its bytes, of which each node gets one copy.
+    `limiter` is an actor with the method of `Limiter`; `bundle` is a reference to its bytes, of which each node gets
+    one copy. Both are awaited.
     """
 
     limiter: Any
@@ -61,10 +62,10 @@ class SharedObjects:
 
 @dataclass(frozen=True, slots=True)
 class WorkerInfo:
-    """A worker that is there: which process it is, where, of which version, and what keeps it from running goals.
+    """A worker that has started: its process, node and version, and what keeps it from running goals.
 
-    `ignored` says which settings of the batch do not count there; a `fault` that `is_temporary` may pass. `machine` is
-    Ray's id of the node.
+    `ignored` lists settings of the batch that do not apply on that machine; a fault that `is_temporary` may pass.
+    `machine` is Ray's id of the node.
     """
 
     process: str
@@ -79,7 +80,7 @@ class WorkerInfo:
 
 @dataclass(frozen=True, slots=True)
 class GoalJob:
-    """A goal for a worker; with `begun`, the journal may have its run."""
+    """A goal for a worker; if `begun`, its run may be in the journal."""
 
     goal: BatchGoal
     run_id: str
@@ -90,14 +91,14 @@ class GoalJob:
 
 @dataclass(frozen=True, slots=True)
 class GoalEnded:
-    """The goal ended, in whatever way."""
+    """The goal ended, with any status."""
 
     result: Result
 
 
 @dataclass(frozen=True, slots=True)
 class GoalRefused:
-    """The goal could not start or continue, and the reason is its own."""
+    """The goal could not start or continue, for a reason of its own."""
 
     message: str
     hint: str
@@ -106,12 +107,12 @@ class GoalRefused:
 
 @dataclass(frozen=True, slots=True)
 class GoalReturned:
-    """The goal goes back, and not by its own fault: another process has the run, or the journal is out of reach.
+    """The goal goes back through no fault of its own: its run is held, or the journal or the budget is not available.
 
-    If the budget is spent, its next call takes so many dollars (`cost`) and `tokens` at least, if that is why.
+    With the reason `budget`, `cost` and `tokens` are the least that its next call needs.
     """
 
-    why: str
+    message: str
     reason: Literal["held", "lost", "journal", "budget"]
     cost: float = 0.0
     tokens: int = 0
@@ -122,9 +123,9 @@ Outcome = GoalEnded | GoalRefused | GoalReturned
 
 @dataclass(frozen=True, slots=True)
 class WorkerReport:
-    """How a worker is since its last report: events without their texts, its calls, its journal and its memory.
+    """The state of a worker: events since the last report without texts, calls, journal and memory.
 
-    `refused` calls got 429. It is `stopped` if another process asked for it, through the journal.
+    `refused` counts calls that got status 429. It is `stopped` if another process asked for that through the journal.
     """
 
     events: tuple[Event, ...]
@@ -136,21 +137,21 @@ class WorkerReport:
 
 
 class NumberedRequest(NamedTuple):
-    """A worker's request, and the number that the grant must have."""
+    """A worker's budget request, with the number that its grant must have."""
 
     number: int
     request: BudgetRequest
 
 
 class NumberedGrant(NamedTuple):
-    """What was granted for the request of this number."""
+    """The grant for the budget request of this number."""
 
     number: int
     grant: BudgetGrant
 
 
 def without_texts(event: Event) -> Event | None:
-    """An event as a live view needs it; None if it does not need it."""
+    """Return an event as a live view needs it; None if it does not."""
     match event:
         case CallFinished():
             return replace(event, reply=replace(event.reply, text="", tool_calls=()))

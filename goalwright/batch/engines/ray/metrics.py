@@ -1,4 +1,4 @@
-"""The metrics of a batch: goals by state, calls, refusals, tokens, cost, commits, lost leases."""
+"""The metrics of a batch: goals by state, calls, 429s, tokens, cost, commits and lost leases."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from goalwright.batch.engines.ray.messages import WorkerReport
     from goalwright_planner.model import Usage
 
-# Each with what it means, and what tells its values apart.
+# Each with its description and the names of its labels.
 COUNTERS = {
     "goalwright_goals": ("goals that ended, by their state", ("state",)),
     "goalwright_calls": ("model calls that were answered", ("model",)),
@@ -27,12 +27,12 @@ GAUGES = {"goalwright_commit_seconds": ("seconds that the last commit to the jou
 
 @dataclass(frozen=True, slots=True)
 class BatchMetrics:
-    """Counts what happens; `record` adds to a counter, or sets a gauge."""
+    """Counts events; `record` adds to a counter or sets a gauge."""
 
     record: Callable[[str, float, dict[str, str]], None] = lambda _, __, ___: None
 
     def report(self, worker: int, report: WorkerReport) -> None:
-        """A worker reported."""
+        """Count a worker's report."""
         for event in report.events:
             match event:
                 case CallFinished(reply=reply):
@@ -51,9 +51,9 @@ class BatchMetrics:
         self.record("goalwright_cost_usd", cost or 0.0, {"model": model})
 
     def goal_ended(self, state: str) -> None:
-        """A goal ended."""
+        """Count a goal that ended."""
         self.record("goalwright_goals", 1, {"state": state})
 
     def lease_lost(self) -> None:
-        """A worker lost a run to another one."""
+        """Count a run that a worker lost to another one."""
         self.record("goalwright_leases_lost", 1, {})

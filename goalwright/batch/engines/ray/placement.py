@@ -1,7 +1,7 @@
-"""Which worker gets the next goal.
+"""Chooses the worker for the next goal.
 
-A goal whose worker died may be what killed it. It runs with few others the next time, and alone the time after: so
-others do not die with it again and again, and none is blamed that was not tried alone.
+A goal whose worker died may have killed it. It runs with few others the next time and alone after that, so that other
+goals do not die with it again and again, and no goal is blamed that was not tried alone.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# So few goals may always run together after a first death: one after another, a small batch would take for ever.
+# At least this many goals run together after a first death, so that a small batch does not run one by one.
 _FEW = 4
 
 
 @dataclass(slots=True, eq=False)
 class WorkerState(Generic[T]):
-    """A worker: its handle, its process and node while it is connected, and its goals with their deaths.
+    """A worker: its handle, its process and node while connected, and its goals with their deaths.
 
-    `held_back` says why it gets no new goals. `lost` is set when its process is lost; if it comes back, it may still
-    run `orphaned` goals.
+    `held_back` is the reason why it gets no new goals. `lost` is set when its process is lost; if it comes back, it may
+    still run `orphaned` goals.
     """
 
     number: int
@@ -38,7 +38,7 @@ class WorkerState(Generic[T]):
     lost: asyncio.Event = field(default_factory=asyncio.Event)
 
     def connect(self, process: str, node: str) -> None:
-        """A process is there and takes goals."""
+        """A process has started and takes goals."""
         self.process, self.node, self.held_back = process, node, ""
         self.lost = asyncio.Event()
 
@@ -49,16 +49,16 @@ class WorkerState(Generic[T]):
 
     @property
     def is_available(self) -> bool:
-        """Whether it gets new goals."""
+        """Whether it takes new goals."""
         return bool(self.process) and not self.held_back
 
     def can_run(self, deaths: int) -> bool:
-        """Whether a goal with this many deaths may run beside those that are there."""
+        """Whether a goal with this many deaths may run beside its current goals."""
         most = min(self._most_goals(deaths) for deaths in (deaths, *self.goals.values()))
         return self.is_available and len(self.goals) + self.orphaned < most
 
     def _most_goals(self, deaths: int) -> int:
-        """How many goals may run together if one of them has this many deaths."""
+        """Return how many goals may run together if one of them has this many deaths."""
         if not deaths:
             return self.slots
         return max(self.slots // 8, min(self.slots, _FEW)) if deaths == 1 else 1
@@ -73,19 +73,19 @@ class _Waiter(Generic[T]):
 
 @dataclass(slots=True)
 class Placement(Generic[T]):
-    """Gives goals to workers: those with deaths first, then in their order, each to the one with the fewest."""
+    """Assigns goals to workers: goals with deaths first, then in order, each to the worker with the fewest goals."""
 
     workers: list[WorkerState[T]]
     _waiting: list[_Waiter[T]] = field(default_factory=list)
 
     @property
     def capacity(self) -> int:
-        """How many goals the workers can have now, those included that they have."""
+        """The number of goals that the workers can have now, including their current ones."""
         return sum(max(worker.slots - worker.orphaned, 0) for worker in self.workers if worker.is_available)
 
     @property
     def connected(self) -> list[WorkerState[T]]:
-        """The workers that are there, whether they take new goals or not."""
+        """The workers with a process, whether they take new goals or not."""
         return [worker for worker in self.workers if worker.process]
 
     async def acquire(self, goal: str, deaths: int) -> WorkerState[T]:
@@ -109,35 +109,35 @@ class Placement(Generic[T]):
             self.dispatch()
 
     def release(self, worker: WorkerState[T], goal: str) -> None:
-        """A goal is no longer with a worker."""
+        """A goal has left a worker."""
         worker.goals.pop(goal, None)
         self.dispatch()
 
     def remove(self, worker: WorkerState[T]) -> None:
-        """A worker is not used any more."""
+        """A worker is no longer used."""
         worker.disconnect()
         self.workers.remove(worker)
         self.dispatch()
 
     def dispatch(self) -> None:
-        """Give every goal that waits to a worker, as far as there is one that can run it."""
+        """Assign waiting goals to workers that can run them."""
         for waiter, worker in list(self._matches()):
             self._waiting.remove(waiter)
             if not waiter.worker.done():
                 waiter.worker.set_result(worker)
 
     def _matches(self) -> Iterator[tuple[_Waiter[T], WorkerState[T]]]:
-        reserved: WorkerState[T] | None = None  # for a goal with deaths: it gets no other until that one fits in
+        reserved: WorkerState[T] | None = None  # for a goal with deaths: it gets no others until that goal fits
         for waiter in sorted(self._waiting, key=lambda waiter: -waiter.deaths):
             if waiter.worker.done():
                 continue
-            fit = [
+            candidates = [
                 worker
                 for worker in self.workers
                 if worker.can_run(waiter.deaths) and (worker is not reserved or waiter.deaths)
             ]
-            if fit:
-                worker = min(fit, key=_load)
+            if candidates:
+                worker = min(candidates, key=_load)
                 worker.goals[waiter.goal] = waiter.deaths
                 yield waiter, worker
             elif waiter.deaths and reserved is None:

@@ -1,4 +1,4 @@
-"""The settings that a batch's command line gave, as its workers follow them on other machines."""
+"""The requirements of a cluster, and the settings that a batch sends to its workers."""
 
 from __future__ import annotations
 
@@ -26,34 +26,34 @@ def check_requirements(goalwright: Goalwright, where: ClusterOptions) -> None:
     url = records.url(goalwright.paths, goalwright.settings)
     if where.address is not None and url.startswith("sqlite:"):
         raise InputError(
-            f"the journal {url} is a file on this machine, and the workers of a cluster need one that they all reach",
-            hint="keep it in PostgreSQL: --journal postgresql://user@host/database (see docs/cluster.md), "
-            "or leave --address out to run on this machine alone",
+            f"the journal {url} is a file on this machine, but all workers of a cluster must reach the journal",
+            hint="keep it in PostgreSQL (journal = postgresql://user@host/database, see docs/cluster.md), "
+            "or run the batch on this machine alone",
         )
     if where.address is not None and without_password(url) != url.replace(":@", "@"):
         raise InputError(
-            "the journal's URL has a password, which would travel through the cluster",
-            hint="leave it out, and give it to every node with PGPASSWORD or PGPASSFILE",
+            "the journal's URL has a password, which would be sent through the cluster",
+            hint="remove it from the URL, and set PGPASSWORD or PGPASSFILE on every node",
         )
     if find_spec("ray") is None:
-        raise SetupError("--engine ray needs Ray, which is not installed", hint="pip install 'goalwright[ray]'")
+        raise SetupError("the engine 'ray' needs Ray, which is not installed", hint="pip install 'goalwright[ray]'")
 
 
 def journal_for_workers(goalwright: Goalwright) -> str | None:
-    """The journal as workers are told of it: as it is set, whichever folder they run in."""
+    """Return the URL of the journal if it is set, independent of the workers' folders."""
     return records.url(goalwright.paths, goalwright.settings) if goalwright.settings.journal else None
 
 
-# What every worker is told anyway, or what makes no difference there.
+# Settings that workers get otherwise, or that do not matter there.
 _NOT_SENT = frozenset({"journal", "stream_plan"})
-# What holds on every machine, wherever the batch has it from.
+# Settings that apply on every machine, wherever the batch has them from.
 _ALWAYS_SENT = frozenset({"skills_require"})
-# What only a machine's own user decides.
-_GUARDED = frozenset(one.name for one in fields(Settings) if one.metadata["guarded"] or one.metadata["own"])
+# Settings that only a machine's own user decides.
+_GUARDED = frozenset(row.name for row in fields(Settings) if row.metadata["guarded"] or row.metadata["own"])
 
 
 def flags_for_workers(given: Iterable[str], settings: Settings) -> dict[str, Any]:
-    """The `given` settings as workers must have them; with a model, all models: a role's own would replace it."""
+    """Return the explicitly `given` settings; with a model, all models, because a role's own would override it."""
     names = set(given) - _NOT_SENT | {name for name in _ALWAYS_SENT if getattr(settings, name)}
     if not names.isdisjoint(MODELS):
         names |= set(MODELS)
@@ -61,27 +61,26 @@ def flags_for_workers(given: Iterable[str], settings: Settings) -> dict[str, Any
 
 
 def follow(flags: Mapping[str, Any], own: Settings) -> Settings:
-    """A machine's own settings with the flags of the batch; raises if one is for its user alone to set."""
+    """Override a machine's own settings with the batch's flags; raises if one is reserved for its user."""
     for name in sorted(_GUARDED.intersection(flags)):
         if not _allows(getattr(own, name), flags[name]):
-            option = "--" + name.replace("_", "-")
             raise BundleRefused(
-                f"the batch was started with {option}, which only this machine's own settings can allow",
-                hint=f"set `{name}` in its config.toml, or start the batch without {option}",
+                f"the batch sets {name}, which only this machine's own settings can allow",
+                hint=f"set `{name}` in the config.toml of this machine, or start the batch without it",
             )
     return replace(own, **{name: value for name, value in flags.items() if name not in _GUARDED})
 
 
 def check_goal(goal: BatchGoal, own: Settings) -> None:
-    """Raise if a goal has settings that are for a machine's user alone to set, or files that only its sender has."""
+    """Raise if a goal has settings reserved for a machine's user, or files of its sender."""
     follow(goal.settings, own)
     if goal.files or goal.settings.get("skills_dir"):
         raise BundleRefused(
-            "files and folders that a goal brings are not sent to other machines",
-            hint="put them into the workspace and name them in the goal, or leave --address out",
+            "files and folders attached to a goal are not sent to other machines",
+            hint="put them in the workspace and name them in the goal, or run the batch on this machine alone",
         )
 
 
-def _allows(own: Any, wanted: Any) -> bool:
-    """Whether a machine's own value is what a flag asks for, or has all that it names."""
-    return set(wanted) <= set(own) if isinstance(wanted, tuple) else bool(own == wanted)
+def _allows(own: Any, value: Any) -> bool:
+    """Whether a machine's own value equals or includes what a flag asks for."""
+    return set(value) <= set(own) if isinstance(value, tuple) else bool(own == value)

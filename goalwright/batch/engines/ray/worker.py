@@ -1,6 +1,6 @@
-"""A worker: runs the goals that it is given in its own process, and reports twice a second.
+"""A worker: runs goals in its own process and reports twice a second.
 
-start: opens the journal and loads what calls need → run, many at a time → report → stop → close: leases are released
+It opens the journal, loads what calls need, runs many goals at a time, and releases its leases when it is closed.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _SPARE_THREADS = 8
 
 
 class GoalWorker:
-    """Runs goals within what the batch's limiter and budget allot it; the engine inside makes its calls here."""
+    """Runs goals within the permits and the budget that the batch allots; the calls are made in this process."""
 
     def __init__(self, setup: WorkerSetup) -> None:
         self.setup = setup
@@ -82,14 +82,14 @@ class GoalWorker:
         self._events: list[Event] = []
 
     async def start(self, shared: SharedObjects) -> WorkerInfo:
-        """Get ready; asked again, say once more who this is."""
+        """Get ready; asked again, only return its info."""
         info = WorkerInfo(self.process, f"{socket.gethostname()} (process {os.getpid()})", __version__)
         async with self._starting:
             if self._engine is not None or self.setup.version != __version__:
                 return info
             self._shared = shared
             _name_in_spans(os.environ)
-            # A goal that continues a run may wait in a thread until the run is free.
+            # A goal that continues a run may wait in a thread until its lease is free.
             threads = ThreadPoolExecutor(self.setup.slots + _SPARE_THREADS, thread_name_prefix="goals")
             asyncio.get_running_loop().set_default_executor(threads)
             try:
@@ -113,12 +113,12 @@ class GoalWorker:
         if engine is None:
             return GoalReturned("the worker has not started", "lost")
         try:
-            if self.setup.settings is None:  # what is sent from another machine grants nothing on this one
+            if self.setup.settings is None:  # settings from another machine grant no rights on this one
                 check_goal(job.goal, engine.settings)
             place, begun, waited = job.place, job.begun, job.waited
             result = await engine.attempt(Job(job.goal, job.run_id, self._record, place, begun, waited), self._stop)
             if result.status == "stopped":
-                engine.budget.check()  # the batch's, not the goal's own
+                engine.budget.check()  # the batch's budget, not the goal's own
         except BudgetSpent as error:
             return GoalReturned(error.message, "budget", error.cost, error.tokens)
         except RunHeld as error:
@@ -129,22 +129,22 @@ class GoalWorker:
             return GoalReturned(error.message, "journal")
         except GoalwrightError as error:
             return GoalRefused(error.message, error.hint, error.code)
-        except Exception as error:  # noqa: BLE001 - the batch must get an answer, whatever happens
-            what = f"an unexpected error, please report it: {type(error).__name__}: {error}"
-            return GoalRefused(what, "", "INTERNAL_ERROR")
+        except Exception as error:  # noqa: BLE001 - the batch must always get an answer
+            message = f"an unexpected error, please report it: {type(error).__name__}: {error}"
+            return GoalRefused(message, "", "INTERNAL_ERROR")
         return GoalEnded(replace(result, plan=None))
 
     async def report(self) -> WorkerReport:
-        """What happened since the last report, at most twice a second."""
+        """Wait half a second, and return what happened since the last report."""
         await asyncio.sleep(REPORT)
         events, self._events = tuple(self._events), []
         engine = self._engine
-        assert engine is not None  # noqa: S101 - it reports after it has started
+        assert engine is not None  # noqa: S101 - it has started
         pace, refused = engine.pace(), self._limiter.refused()
         return WorkerReport(events, pace, engine.commit_seconds, memory_used(), self._stop.is_set(), refused)
 
     async def poll_budget(self, granted: NumberedGrant | None) -> NumberedRequest:
-        """Take what the batch granted, and wait for this worker's next request."""
+        """Take the batch's last budget grant, and wait for this worker's next request."""
         return await self._channel.poll(granted)
 
     async def stop(self) -> None:
@@ -162,14 +162,14 @@ class GoalWorker:
             await self._budget.close()
 
     async def _request_permits(self, request: LimiterRequest) -> LimiterGrant:
-        assert self._shared is not None  # noqa: S101 - it asks after it has started
+        assert self._shared is not None  # noqa: S101 - it has started
         grant: LimiterGrant = await self._shared.limiter.grant.remote(request)
         return grant
 
     def _open(self, workspace: WorkerWorkspace) -> InProcess:
         engine = workspace.open(self.setup)
         engine.budget, engine.limits = self._budget, self._limiter.limits
-        _ = engine.runtime().journal  # one that cannot be used is reported before any goal starts
+        _ = engine.runtime().journal  # report an unusable journal before any goal starts
         engine.start(1, self.setup.models)
         return engine
 
@@ -179,23 +179,23 @@ class GoalWorker:
 
 
 def _collect_less() -> None:
-    """Have the garbage collector pass over what was loaded, and run as seldom as in `goalwright batch`."""
+    """Freeze loaded objects, and run the garbage collector as rarely as `goalwright batch` does."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000)
 
 
 def _name_in_spans(env: MutableMapping[str, str]) -> None:
-    """Have the spans that this process sends say which worker it is."""
-    mine = f"goalwright.worker={quote(f'{socket.gethostname()}:{os.getpid()}')}"
-    env["OTEL_RESOURCE_ATTRIBUTES"] = ",".join(filter(None, (env.get("OTEL_RESOURCE_ATTRIBUTES"), mine)))
+    """Add the worker's name to the spans that this process sends."""
+    attribute = f"goalwright.worker={quote(f'{socket.gethostname()}:{os.getpid()}')}"
+    env["OTEL_RESOURCE_ATTRIBUTES"] = ",".join(filter(None, (env.get("OTEL_RESOURCE_ATTRIBUTES"), attribute)))
 
 
 def memory_used() -> int:
-    """The memory of this process in bytes."""
+    """Return the memory of this process in bytes."""
     try:
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
-    except OSError:  # the most so far, where the system does not tell what it is now
+    except OSError:  # without /proc, use the peak
         import resource
 
         most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -205,7 +205,7 @@ def memory_used() -> int:
 
 @dataclass(frozen=True, slots=True)
 class WorkerWorkspace:
-    """A workspace with its settings; `ignored` says which of a bundle's settings do not count on this machine."""
+    """A workspace with its settings; `ignored` lists settings of a bundle that do not apply on this machine."""
 
     workspace: Path
     settings: Settings
@@ -213,7 +213,7 @@ class WorkerWorkspace:
     ignored: tuple[str, ...] = ()
 
     def open(self, setup: WorkerSetup) -> InProcess:
-        """An engine for goals here; raises if its skills are not the sender's."""
+        """Return an engine for goals here; raises if its skills are not the sender's."""
         engine = InProcess.of(self.workspace, self.settings, setup.options)
         if self.bundle is not None:
             engine.paths = self.bundle.paths()
@@ -222,7 +222,7 @@ class WorkerWorkspace:
 
 
 def open_workspace(setup: WorkerSetup, data: bytes | None) -> WorkerWorkspace:
-    """The batch's own workspace, or that of the bundle in `data`, unpacked unless it was before and checked."""
+    """Return the batch's own workspace, or that of the bundle in `data`, unpacked and validated."""
     if setup.settings is not None:
         return WorkerWorkspace(Path(setup.workspace), setup.settings)
     bundle = unpack(data or b"", setup.bundle)
@@ -233,7 +233,6 @@ def open_workspace(setup: WorkerSetup, data: bytes | None) -> WorkerWorkspace:
         stream_plan=False,
         prices={**(resolved.settings.prices or {}), **setup.prices} or None,
         allow_unknown_cost=setup.assumes or resolved.settings.allow_unknown_cost,
-        # What a batch sets by itself is told from what its user set.
         max_replans=min(setup.max_replans, resolved.settings.max_replans),
     )
     settings = follow(setup.flags, settings)
@@ -244,7 +243,11 @@ def open_workspace(setup: WorkerSetup, data: bytes | None) -> WorkerWorkspace:
 
 @dataclass(slots=True)
 class BudgetChannel:
-    """A worker's end: one request at a time. The grant for one that was given up is out of date, and dropped."""
+    """Carries a worker's budget requests to the batch, which no worker can call: the batch polls instead.
+
+    The worker requests and waits; the batch's poll returns the request, and its next poll brings the grant. There is
+    one request at a time; the grant for an abandoned one is dropped.
+    """
 
     _number: int = 0
     _request: BudgetRequest | None = None
@@ -252,14 +255,14 @@ class BudgetChannel:
     _requested: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def request(self, request: BudgetRequest) -> BudgetGrant:
-        """Send a request, and wait for what is granted."""
+        """Send a request, and wait for its grant."""
         self._number += 1
         self._request, self._grant = request, asyncio.get_running_loop().create_future()
         self._requested.set()
         return await self._grant
 
     async def poll(self, granted: NumberedGrant | None) -> NumberedRequest:
-        """Take what was granted for the last request, and wait for the next one."""
+        """Take the grant for the last request, and wait for the next request."""
         waiting = self._grant
         if granted is not None and granted.number == self._number and waiting is not None and not waiting.done():
             waiting.set_result(granted.grant)

@@ -1,4 +1,4 @@
-"""The workers of a batch: each is checked when its process is new, supervised, and replaced when lost."""
+"""The workers of a batch: each new process is checked and supervised, and replaced when lost."""
 
 from __future__ import annotations
 
@@ -26,25 +26,25 @@ if TYPE_CHECKING:
     from goalwright.runs.stop import Stop
     from goalwright_planner.events import Event
 
-# No new goals for a worker whose last commit took longer, in seconds.
+# A worker whose last commit took more seconds than this gets no new goals.
 SLOW_COMMIT = 5.0
-# A worker that says nothing for so long is lost; its goals continue elsewhere when their leases are free.
+# A worker that is silent for more seconds than this is lost; its goals continue elsewhere when their leases are free.
 _SILENCE = 60.0
-# Before a lost worker is asked again, and one whose journal is out of reach.
+# Seconds before retrying a lost worker, and one whose journal cannot be reached.
 _PAUSE, _LONG_PAUSE = 0.3, 5.0
-# How often the head is looked for, and how long it may be away: Ray itself ends this process after a minute.
-_LOOK_FOR_HEAD, _HEAD_AWAY = 2.0, 20.0
-# How long workers may take to stop their goals, and to release what they hold.
+# Seconds between checks of the head, and how long it may be away: Ray ends this process after a minute.
+_CHECK_HEAD, _HEAD_AWAY = 2.0, 20.0
+# Seconds that workers have to stop their goals, and to release what they hold.
 _STOPPING, _CLOSING = 30.0, 15.0
 
 
 @dataclass(slots=True)
 class WorkerGroup:
-    """The workers, the `budget` that is allotted to them, and the memory that each may use, in bytes.
+    """The workers, the `budget` that is allotted to them, and the memory in bytes that each may use.
 
-    `say` is for what concerns the whole batch, `record` for events of goals. A process that was ended on purpose is
-    `restarted`. One that is lost is `unclear` until it is known whether it `died` while its machine lived: only then
-    may a goal of it be the reason.
+    `say` takes messages about the whole batch, `record` events of goals. `restarted` processes were killed on purpose.
+    A lost process is `unclear` until it is known whether it `died` while its machine was alive: only then may a goal
+    of it be the cause.
     """
 
     placement: Placement[WorkerHandle]
@@ -76,20 +76,20 @@ class WorkerGroup:
     def of(
         cls, handles: Sequence[WorkerHandle], slots: int, budget: Budget, memory: float, say: Callable[[str], None]
     ) -> WorkerGroup:
-        """Workers with these handles, each with these slots."""
+        """Return a group of workers with these handles and as many slots each."""
         workers = [WorkerState(number, handle, slots) for number, handle in enumerate(handles, 1)]
         return cls(Placement(workers), budget, memory, say)
 
     async def start(self) -> None:
-        """Wait for the first worker that can run goals; the others join as they get ready."""
+        """Wait for the first worker that can run goals; the others join when they are ready."""
         self._tasks = [asyncio.create_task(self._supervise(worker)) for worker in self.placement.workers]
         self._tasks.append(asyncio.create_task(self._watch_head()))
         while not self.placement.connected:
             if self.head_is_lost:
                 raise SetupError("Ray's head is lost", hint="start the cluster again, then the batch")
             if not self.placement.workers:
-                why = "; ".join(dict.fromkeys(self._unfit))
-                raise SetupError(f"no worker can run goals: {why}", hint="fix it on the nodes, then run it again")
+                reasons = "; ".join(dict.fromkeys(self._unfit))
+                raise SetupError(f"no worker can run goals: {reasons}", hint="fix it on the nodes, then run it again")
             await self._changed.wait()
             self._changed.clear()
 
@@ -99,21 +99,21 @@ class WorkerGroup:
             self._stop = stop
             self._tasks.append(asyncio.create_task(self._forward_stop(stop)))
 
-    def restart(self, worker: WorkerState[WorkerHandle], process: str, why: str) -> None:
-        """Have a worker's process replaced."""
+    def restart(self, worker: WorkerState[WorkerHandle], process: str, reason: str) -> None:
+        """Replace a worker's process."""
         if process and process == worker.process and process not in self.restarted:
             self.restarted.add(process)
-            self.say(f"worker {worker.number} on {worker.node} is restarted: {why}")
+            self.say(f"worker {worker.number} on {worker.node} is restarted: {reason}")
             worker.handle.restart()
 
     def pace(self) -> Pace:
-        """How the calls of all workers go now."""
+        """Return the current state of the calls of all workers."""
         paces, connected, total = self._paces.values(), len(self.placement.connected), len(self.placement.workers)
         pauses = sorted((pause for pace in paces for pause in pace.pauses), key=lambda pause: pause.seconds)
         longest = {pause.model: pause for pause in pauses}
         return Pace(
             sum(pace.calls for pace in paces),
-            max((pace.most for pace in paces), default=0),  # one limiter's, for all of them
+            max((pace.most for pace in paces), default=0),  # they share one limiter
             max((pace.limit for pace in paces), default=0),
             tuple(longest.values()),
             f"{connected} of {counted(total, 'worker')}" if connected < total else counted(connected, "worker"),
@@ -128,7 +128,7 @@ class WorkerGroup:
             async with asyncio.timeout(_CLOSING):
                 closing = (worker.handle.close() for worker in self.placement.connected)
                 await asyncio.gather(*closing, return_exceptions=True)
-        for task in self._budget_tasks.values():  # not before: workers have just said what they spent
+        for task in self._budget_tasks.values():  # only now, because workers have just reported what they spent
             task.cancel()
         await asyncio.gather(*self._budget_tasks.values(), return_exceptions=True)
 
@@ -140,15 +140,15 @@ class WorkerGroup:
                 await self._judge(before, info)
                 before = info
                 if info.process in self._lost and self.budget.limited:
-                    worker.handle.restart()  # all that it was allotted counts as spent, so nothing is left for it
+                    worker.handle.restart()  # its whole allotment counts as spent, so it has nothing left
                     await asyncio.sleep(_PAUSE)
                     continue
                 if info.fault and info.is_temporary:
                     self.say(f"worker {worker.number} on {info.node} waits: {info.fault}")
                     await asyncio.sleep(_LONG_PAUSE)
                     continue
-                if why := incompatibility(info):
-                    self._remove(worker, f"{info.node}: {why}")
+                if reason := incompatibility(info):
+                    self._remove(worker, f"{info.node}: {reason}")
                     return
                 self._report_ignored(info)
                 worker.connect(info.process, info.node)
@@ -162,10 +162,10 @@ class WorkerGroup:
             except (ConnectionError, TimeoutError) as error:
                 process = worker.process
                 self._mark_lost(worker)
-                if await self.head_answers():  # without it all workers are lost, which is said once
+                if await self.head_answers():  # without a head all workers are lost, which is reported once
                     if process and process not in self.restarted:
-                        what = f"worker {worker.number} on {worker.node} is lost"
-                        self.say(f"{what}; its goals continue on other workers")
+                        lost = f"worker {worker.number} on {worker.node} is lost"
+                        self.say(f"{lost}; its goals continue on other workers")
                     if getattr(error, "final", False):
                         await self._judge(before, None)
                         self._remove(worker, str(error))
@@ -173,7 +173,7 @@ class WorkerGroup:
                 await asyncio.sleep(_PAUSE)
 
     async def _judge(self, before: WorkerInfo | None, now: WorkerInfo | None) -> None:
-        """Find out what became of a process that was lost, now that another one, or the same, is there."""
+        """Find out how a lost process ended, now that it or its successor has started."""
         if before is None or before.process not in self.unclear:
             return
         is_same = now is not None and now.process == before.process
@@ -182,11 +182,11 @@ class WorkerGroup:
         self.unclear.discard(before.process)
 
     async def _watch_head(self) -> None:
-        """Stop the batch when Ray's head is lost: before Ray ends this process, and with one message."""
+        """Stop the batch when Ray's head is lost, before Ray ends this process, with a single message."""
         loop, missed = asyncio.get_running_loop(), math.inf
         while loop.time() - missed < _HEAD_AWAY:
-            await asyncio.sleep(_LOOK_FOR_HEAD)
-            # From the first miss on, not since it was last seen: this process may have been asleep.
+            await asyncio.sleep(_CHECK_HEAD)
+            # Counted from the first miss, not from the last response: this process may have been asleep.
             missed = math.inf if await self.head_answers() else min(missed, loop.time())
         self.head_is_lost = True
         self.say("Ray's head is lost: the batch stops; what is finished is kept")
@@ -197,11 +197,11 @@ class WorkerGroup:
         self._dispatch()
 
     def _report_ignored(self, info: WorkerInfo) -> None:
-        """Say once which settings do not count, and where: most workers are set up alike."""
-        for what in info.ignored:
-            if what not in self._reported:
-                self._reported.add(what)
-                self.say(f"on {info.node}, {what}: set it in the config.toml there")
+        """Report each ignored setting once: most workers are set up alike."""
+        for setting in info.ignored:
+            if setting not in self._reported:
+                self._reported.add(setting)
+                self.say(f"on {info.node}, {setting}: set it in the config.toml there")
 
     def _take_report(self, worker: WorkerState[WorkerHandle], report: WorkerReport) -> None:
         self._paces[worker.number] = report.pace
@@ -218,7 +218,7 @@ class WorkerGroup:
         self._dispatch()
 
     async def _serve_budget(self, worker: WorkerState[WorkerHandle]) -> None:
-        """Grant what a worker requests of the budget, for as long as its process is there."""
+        """Grant a worker's budget requests until its process is gone."""
         granted: NumberedGrant | None = None
         with suppress(ConnectionError):
             while True:
@@ -236,9 +236,9 @@ class WorkerGroup:
         worker.disconnect()
         self._dispatch()
 
-    def _remove(self, worker: WorkerState[WorkerHandle], why: str) -> None:
-        self._unfit.append(why)
-        self.say(f"worker {worker.number} is not used: {why}")
+    def _remove(self, worker: WorkerState[WorkerHandle], reason: str) -> None:
+        self._unfit.append(reason)
+        self.say(f"worker {worker.number} is not used: {reason}")
         self.placement.remove(worker)
         worker.handle.end()
         if not self.placement.workers and self._stop is not None:
@@ -251,7 +251,7 @@ class WorkerGroup:
         self.placement.dispatch()
 
     async def _forward_stop(self, stop: Stop) -> None:
-        """Stop the goals in all workers; those that do not answer are given up."""
+        """Stop the goals in all workers, and disconnect those that do not respond."""
         await stop.wait()
         for worker in self.placement.connected:
             with suppress(ConnectionError):
@@ -266,7 +266,7 @@ async def _yes() -> bool:
 
 
 def incompatibility(info: WorkerInfo) -> str:
-    """Why a worker cannot be used; empty if it can."""
+    """Return why a worker cannot be used; empty if it can."""
     if info.version != __version__:
-        return f"it has goalwright {info.version}, and this is {__version__}; install the same version there"
+        return f"it has goalwright {info.version}, but this is {__version__}; install the same version there"
     return info.fault or "; ".join(f"{problem.what}: {problem.remedy}" for problem in info.problems)

@@ -1,7 +1,7 @@
 """The budget of a batch whose goals run in several processes: workers spend only what was allotted to them.
 
-The sum of all allotments, and of what workers have spent, never exceeds the limit. What a worker does not need comes
-back as soon as another lacks it.
+The sum of all allotments and of the workers' spending never exceeds the limit. Unused allotments are returned as soon
+as another worker needs them.
 """
 
 from __future__ import annotations
@@ -33,23 +33,21 @@ class Amount(NamedTuple):
     tokens: float = 0
 
     def plus(self, other: Amount) -> Amount:
-        """The sum."""
         return Amount(self.cost + other.cost, self.tokens + other.tokens)
 
     def minus(self, other: Amount) -> Amount:
-        """The difference."""
         return Amount(self.cost - other.cost, self.tokens - other.tokens)
 
     def at_least(self, other: Amount) -> Amount:
-        """The larger of each."""
+        """Return the larger value of each."""
         return Amount(max(self.cost, other.cost), max(self.tokens, other.tokens))
 
     def at_most(self, other: Amount) -> Amount:
-        """The smaller of each."""
+        """Return the smaller value of each."""
         return Amount(min(self.cost, other.cost), min(self.tokens, other.tokens))
 
     def covers(self, other: Amount) -> bool:
-        """Whether each is as large as the other's, but for rounding."""
+        """Whether both values are at least the other's, except for rounding."""
         return self.cost >= other.cost - 1e-12 and self.tokens >= other.tokens
 
 
@@ -58,10 +56,10 @@ NOTHING = Amount()
 
 @dataclass(frozen=True, slots=True)
 class BudgetRequest:
-    """What a worker says: all that it may spend, has spent, and holds for calls under way; how much more it wants.
+    """A worker's report: its allotment, its spending, the amount held for running calls, and how much more it needs.
 
-    Each is the sum since it started, so that a message which arrives twice, or not at all, changes nothing. `worker` is
-    a name that no other process has or had.
+    Each is the sum since it started, so that a repeated or lost message changes nothing. `worker` is a name that no
+    other process has or had.
     """
 
     worker: str
@@ -73,7 +71,7 @@ class BudgetRequest:
 
 @dataclass(frozen=True, slots=True)
 class BudgetGrant:
-    """What a worker may spend in all; if it `is_pending`, others hold what may come back; `total` is what all spent."""
+    """A worker's total allotment; if it `is_pending`, others may return some. `total` is what all have spent."""
 
     allotted: Amount
     is_pending: bool = False
@@ -83,7 +81,7 @@ class BudgetGrant:
 
 @dataclass(slots=True)
 class SharedBudget:
-    """Allots a budget to workers; it lives in one process, and `budget` is that process's own."""
+    """Allots a budget to workers; it runs in one process, whose own `budget` it is."""
 
     budget: Budget
     _workers: dict[str, BudgetRequest] = field(default_factory=dict)
@@ -91,14 +89,13 @@ class SharedBudget:
     _gone: set[str] = field(default_factory=set)
 
     def grant(self, request: BudgetRequest) -> BudgetGrant:
-        """Take note of what a worker has spent and gives back, and grant it what it wants, if there is enough."""
-        if request.worker in self._gone:  # it was taken for dead, and all that it had was counted
+        """Count a worker's spending and returns, and grant what it needs, if there is enough."""
+        if request.worker in self._gone:  # it was considered dead, and its allotment was counted as spent
             return BudgetGrant(request.spent, total=self._total)
         before = self._workers.get(request.worker)
         self._count(request.spent.minus(before.spent if before is not None else NOTHING))
         self._note(request, request.allotted.at_least(request.spent))
-        wants = request.wanted.cost > 0 or request.wanted.tokens > 0
-        if not wants:
+        if request.wanted.cost <= 0 and request.wanted.tokens <= 0:
             self._waiting.pop(request.worker, None)
             return BudgetGrant(request.allotted, is_tight=bool(self._waiting), total=self._total)
         left = self._left()
@@ -108,20 +105,22 @@ class SharedBudget:
         if any(not other.spent.covers(other.allotted) for other in others) or request.held > (0.0, 0):
             self._waiting[request.worker] = None
             return BudgetGrant(request.allotted, is_pending=True, is_tight=True, total=self._total)
-        # Nothing will come back: it may take what is left, for a shorter answer or for none.
+        # Nothing will be returned: it may take what is left, for a shorter answer or none.
         return self._allot(request, left.at_least(NOTHING).at_most(request.wanted))
 
     def lost(self, worker: str, spent: Amount | None = None) -> None:
-        """A worker has died: what the journal says it `spent` counts, and calls under way; unknown, all that it had."""
+        """Count a dead worker's recorded spending (`spent`) and running calls; if unknown, its whole allotment."""
         last = self._workers.pop(worker, None)
         self._waiting.pop(worker, None)
         self._gone.add(worker)
         if last is not None:
             taken = last.allotted if spent is None else last.spent.at_least(spent).plus(last.held)
-            more = taken.at_least(last.spent).minus(last.spent)
-            self._count(more)
+            unreported = taken.at_least(last.spent).minus(last.spent)
+            self._count(unreported)
             workers, cost, tokens = self.budget.written_off
-            self.budget.written_off = WrittenOff(workers + (more != NOTHING), cost + more.cost, tokens + more.tokens)
+            self.budget.written_off = WrittenOff(
+                workers + (unreported != NOTHING), cost + unreported.cost, tokens + unreported.tokens
+            )
 
     @property
     def _total(self) -> Amount:
@@ -135,7 +134,7 @@ class SharedBudget:
         self._workers[request.worker] = BudgetRequest(request.worker, allotted, request.spent, request.held)
 
     def _left(self) -> Amount:
-        """What is neither spent nor allotted."""
+        """Return what is neither spent nor allotted."""
         limit = Amount(
             math.inf if self.budget.max_cost is None else self.budget.max_cost,
             math.inf if self.budget.max_tokens is None else self.budget.max_tokens,
@@ -145,7 +144,7 @@ class SharedBudget:
         return limit.minus(self._total)
 
     def _grant_size(self, wanted: Amount, left: Amount) -> Amount:
-        """What is wanted, and more if there is plenty."""
+        """Return the needed amount, or more if there is plenty."""
         if self._waiting:
             return wanted
         part = _PART / len(self._workers)
@@ -161,7 +160,7 @@ class SharedBudget:
         return BudgetGrant(allotted, is_tight=bool(self._waiting), total=self._total)
 
 
-# Seconds between two reports, and between two questions while others hold what is lacking.
+# Seconds between two reports, and between two requests while others hold what is lacking.
 _EVERY = 1.0
 _AGAIN = 0.25
 _PATIENCE = 5.0
@@ -170,7 +169,7 @@ _TRIES = 10
 
 @dataclass(slots=True)
 class WorkerBudget(Budget):
-    """A budget that starts empty and grows by what `request` gets; `limit_cost` and `limit_tokens` are the batch's."""
+    """A worker's budget: it starts empty and grows by grants; `limit_cost` and `limit_tokens` are the batch's."""
 
     worker: str = ""
     request: RequestBudget | None = None
@@ -187,12 +186,12 @@ class WorkerBudget(Budget):
         self._requesting = asyncio.Lock()
 
     def check(self) -> None:
-        """Raise BudgetSpent if nothing more is allotted: an allotment that is used up is not the end."""
+        """Raise BudgetSpent if nothing more can be allotted; a used allotment alone is not the end."""
         if self._stopped is not None:
             raise self._spent(self._stopped)
 
     async def run(self) -> None:
-        """Report what was spent until cancelled, and give back what is not needed."""
+        """Report the spending until cancelled, and return what is not needed."""
         while self.limited:
             await asyncio.sleep(_EVERY)
             grant = await self._exchange(NOTHING)
@@ -200,14 +199,14 @@ class WorkerBudget(Budget):
                 await self._give_back()
 
     async def close(self) -> None:
-        """Give everything back and say what was spent, once no call is under way."""
+        """Return everything and report the spending, once no call is running."""
         for _ in range(_TRIES if self.limited else 0):
             if await self._give_back() is not None:
                 return
             await asyncio.sleep(_AGAIN)
 
     async def _try(self, call: Call) -> Reservation | None:
-        """The reservation, with more allotted for it if that is needed and there is any."""
+        """Return a reservation, with a larger allotment if one is needed and available."""
         while self._stopped is None and not self._fits(call.usual()):
             if not call.is_counted:
                 await asyncio.to_thread(call.count)
@@ -217,12 +216,12 @@ class WorkerBudget(Budget):
         return await Budget._try(self, call)
 
     async def _request_more(self, wanted: Reservation) -> bool:
-        """LimiterRequest for what a call lacks; whether to look again, else what there is must do."""
+        """Request what a call lacks; returns whether to check again, else the present allotment must do."""
         left = Amount(*self._left())
         lacking = Amount(wanted.cost, wanted.tokens).minus(left).at_least(NOTHING)
         grant = await self._exchange(Amount(lacking.cost if self.max_cost is not None else 0.0, lacking.tokens))
         if grant is None or grant.is_pending:
-            await self._give_back()  # two who wait for each other's rest would wait for ever
+            await self._give_back()  # two workers that wait for each other would deadlock
             await asyncio.sleep(_AGAIN)
             return True
         self._final = not Amount(*self._left()).covers(Amount(wanted.cost, wanted.tokens))
@@ -235,17 +234,17 @@ class WorkerBudget(Budget):
         return await self._exchange(NOTHING, spare=True)
 
     async def _exchange(self, wanted: Amount, *, spare: bool = False) -> BudgetGrant | None:
-        """One message and its answer; None if there was none, which changes nothing. `spare` returns what is free."""
-        assert self.request is not None  # noqa: S101 - a worker has one
-        assert self._requesting is not None  # noqa: S101 - made at the start
+        """Send one message and apply its answer; None if there was none. `spare` returns what is free."""
+        assert self.request is not None  # noqa: S101 - every worker has one
+        assert self._requesting is not None  # noqa: S101 - set in __post_init__
         async with self._requesting:
-            if spare:  # not before: the answer to another message would undo it
+            if spare:  # only now: the answer to an earlier message would undo it
                 self._allow(self._allotted().at_most(self._spending().plus(self._held())))
             message = BudgetRequest(self.worker, self._allotted(), self._spending(), self._held(), wanted)
             try:
                 async with asyncio.timeout(_PATIENCE):
                     grant = await self.request(message)
-            except Exception:  # noqa: BLE001 - whatever carries messages has errors of its own; it is asked again
+            except Exception:  # noqa: BLE001 - the transport has its own errors; the request is repeated
                 return None
             self._total = grant.total
             self._allow(grant.allotted)
@@ -268,7 +267,7 @@ class WorkerBudget(Budget):
         return Amount(cost if self.max_cost is not None else 0.0, tokens if self.max_tokens is not None else 0)
 
     def _spent(self, reason: str) -> BudgetSpent:
-        """The error, with what the whole batch has spent."""
+        """Return the error, with the spending of the whole batch."""
         whole = Budget(self.limit_cost, self.limit_tokens, _needed=self._needed)
         whole.cost, whole.usage = self._total.cost, Usage(0, int(self._total.tokens), 0)
         return Budget._spent(whole, reason)

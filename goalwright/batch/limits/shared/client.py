@@ -1,7 +1,7 @@
 """A worker's side of the shared limiter: rate limiters that are filled with the permits it grants.
 
-calls wait or are expected → the limiter is asked, four times a second at most while nothing changes → its permits
-are used by the next calls, within a second
+When calls wait or are expected, it asks the limiter, at most four times a second while nothing changes. The next calls
+use the permits within a second.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
     RequestPermits = Callable[[LimiterRequest], Awaitable[LimiterGrant]]
 
-# Between two messages, however much happens.
+# The least seconds between two messages.
 _LEAST = 0.02
-# A call is not asked for earlier than it is expected within this time.
+# Permits are requested for calls that are expected within this many seconds.
 _SOON = 0.5
-_MOST_ASKED = 200
+_MAX_REQUESTED = 200
 
 
 @dataclass(slots=True, eq=False)
@@ -50,7 +50,7 @@ class PermitLimiter(RateLimiter):
     _asked: float = -math.inf
 
     def wait(self, tokens: int) -> float:
-        """Seconds until a call may be made; infinite until the limiter grants one or another call ends."""
+        """Return the seconds until a call may start; infinite until a permit is granted or another call ends."""
         now = self.clock()
         if (pause := self.opens_at - now) > 0:
             return pause
@@ -67,7 +67,7 @@ class PermitLimiter(RateLimiter):
         return math.inf
 
     def enter(self, tokens: int) -> None:
-        """A call starts, with the permit for it."""
+        """A call starts and uses a permit."""
         now = self.clock()
         self.running += 1
         if self._starts:
@@ -83,12 +83,12 @@ class PermitLimiter(RateLimiter):
         self._left.append(self.clock())
 
     def succeeded(self, tokens: int, used: int) -> None:
-        """A call was answered: the limiter hears of it with the next message."""
+        """A call was answered; the next message reports it to the limiter."""
         RateLimiter.succeeded(self, tokens, used)
         self._outcomes.append(CallOutcome(self._charged(tokens), used))
 
     def failed(self, error: ModelError, tokens: int) -> None:
-        """A call failed: this worker pauses at once, the others as soon as the limiter has told them."""
+        """A call failed: this worker pauses at once, the others when the limiter informs them."""
         RateLimiter.failed(self, error, tokens)
         self._outcomes.append(CallOutcome.of(error, self._charged(tokens)))
         self.refused += isinstance(error, RateLimited)
@@ -96,11 +96,11 @@ class PermitLimiter(RateLimiter):
 
     @property
     def is_busy(self) -> bool:
-        """Whether there is anything to tell the limiter, or to ask it for."""
+        """Whether there is anything to report to the limiter or to request from it."""
         return bool(self.running or self._outcomes or self._starts or self._held or self._recent(self.clock()))
 
     def message(self, waiting: Sequence[int], free: int) -> ModelRequest:
-        """What to tell the limiter: calls that wait and that are expected soon, less what is held for them.
+        """Return the message to the limiter: waiting and soon expected calls, minus the permits held for them.
 
         `free` is how many more calls the worker could make now.
         """
@@ -109,7 +109,7 @@ class PermitLimiter(RateLimiter):
         recent = self._recent(now)
         usable = max(0, free) + len(self._left) + 1
         expected = [sum(recent) // len(recent)] * len(recent) if recent else []
-        sizes = [self._charged(size) for size in [*waiting, *expected][: min(usable, _MOST_ASKED)]]
+        sizes = [self._charged(size) for size in [*waiting, *expected][: min(usable, _MAX_REQUESTED)]]
         if not (self.rates.rpm or self.rates.tpm):
             sizes = []
         starts, held, wanted = len(self._starts), self._held, []
@@ -126,14 +126,14 @@ class PermitLimiter(RateLimiter):
         return ModelRequest(self.running, demand, tuple(wanted), self._held, tuple(spare), spare_tokens, outcomes)
 
     def take(self, grant: ModelGrant, sent: float, now: float, reported: int) -> None:
-        """Use a grant that was requested at `sent`; `now` is the limiter's clock, `reported` the outcomes it heard of.
+        """Use a grant that was requested at `sent`; `now` is the limiter's clock, `reported` the outcomes it was sent.
 
-        A grant counts from when it was requested, so that it never counts longer than at the limiter.
+        A grant counts from the time of its request, so that it never lasts longer here than at the limiter.
         """
         here = self.clock()
         del self._outcomes[:reported]
         self._at_once, self._until = grant.at_once, sent + LIFE
-        # Not before its time, however late the answer came, and never later than the limiter reckons with.
+        # Not before its time, however late the answer came, and never later than the limiter assumes.
         added = [(here + start - now, sent + start - now + LATE, start) for start in grant.starts]
         self._starts = deque(sorted([*self._starts, *added]))
         self._held += grant.tokens
@@ -144,11 +144,11 @@ class PermitLimiter(RateLimiter):
             self.opens_at = here + grant.opens_in if grant.opens_in > 0 else 0.0
 
     def _charged(self, tokens: int) -> int:
-        """What a call takes of the tokens: no more than there can be."""
+        """Return the tokens charged for a call: no more than the limit."""
         return int(min(tokens, self.rates.tpm)) if self.rates.tpm else tokens
 
     def _recent(self, now: float) -> list[int]:
-        """The tokens of the calls made in the last moment: as many are expected in the next."""
+        """Return the tokens of recent calls; as many are expected soon."""
         while self._entered and now - self._entered[0][0] > _SOON:
             self._entered.popleft()
         while self._left and now - self._left[0] > _SOON:
@@ -162,9 +162,9 @@ class PermitLimiter(RateLimiter):
 
 @dataclass(slots=True)
 class LimiterClient:
-    """Keeps a worker's limiters filled; `request` carries a message to the limiter and brings its answer.
+    """Keeps a worker's limiters filled; `request` sends a message to the limiter and returns its answer.
 
-    `rates` are the batch's, but for `max_calls`: the calls that this worker makes at a time.
+    `rates` are the batch's, except for `max_calls`: the concurrent calls of this worker.
     """
 
     worker: str
@@ -181,16 +181,16 @@ class LimiterClient:
         self.limits = CallLimits(self.rates, self._make)
 
     def refused(self) -> int:
-        """How many calls providers refused since this was last asked."""
+        """Return how many calls providers refused since the last time, and reset the count."""
         count = sum(limiter.refused for limiter in self._limiters.values())
         for limiter in self._limiters.values():
             limiter.refused = 0
         return count
 
     async def run(self) -> None:
-        """Talk to the limiter until cancelled; while it is away no call is made, and its answers are waited for."""
+        """Exchange messages with the limiter until cancelled; without its answers, no call is made."""
         while True:
-            # Never for longer: a call that comes just after a message asks for none, and would not be noticed.
+            # A call just after a message triggers none, so poll at least this often.
             with suppress(TimeoutError):
                 async with asyncio.timeout(EVERY):
                     await self._wanted.wait()
@@ -200,7 +200,7 @@ class LimiterClient:
                 await asyncio.sleep(_LEAST)
 
     def _is_busy(self) -> bool:
-        """Whether there is anything to say to the limiter; an idle worker sends nothing."""
+        """Whether there is anything to send; an idle worker sends nothing."""
         queue = self.limits.queue
         return any(limiter.is_busy or queue.waiting(limiter, 1) for limiter in self._limiters.values())
 
@@ -209,12 +209,13 @@ class LimiterClient:
         queue, sent = self.limits.queue, self.clock()
         free = queue.most - queue.running
         models = {
-            name: limiter.message(queue.waiting(limiter, _MOST_ASKED), free) for name, limiter in self._limiters.items()
+            name: limiter.message(queue.waiting(limiter, _MAX_REQUESTED), free)
+            for name, limiter in self._limiters.items()
         }
         try:
             async with asyncio.timeout(LIFE):
                 grant = await self.request(LimiterRequest(self.worker, queue.most, models, self._limiter))
-        except Exception:  # noqa: BLE001 - whatever carries messages has errors of its own; the limiter starts again
+        except Exception:  # noqa: BLE001 - the transport has its own errors; the limiter is restarted
             self.failures += 1
             self._wanted.set()
             await asyncio.sleep(EVERY)
@@ -225,6 +226,6 @@ class LimiterClient:
         queue.look()
 
     def _make(self, model: str, rates: Rates) -> RateLimiter:
-        made = PermitLimiter(rates, self.clock, request_now=self._wanted.set)
-        self._limiters[model] = made
-        return made
+        limiter = PermitLimiter(rates, self.clock, request_now=self._wanted.set)
+        self._limiters[model] = limiter
+        return limiter

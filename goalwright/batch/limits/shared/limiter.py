@@ -1,7 +1,9 @@
 """The limiter that all workers of a batch share.
 
-It lives in one process; workers reach it by messages, whatever carries them. If it dies, it starts again knowing
-nothing, and stays closed until every call that it forgot lies a minute back.
+It runs in one process, and workers reach it by messages. Each call of a model has its own time, a minute divided by rpm
+after the one before, and is made within `LATE` seconds after it, by one worker or none. So no minute has more calls
+than rpm, whatever the workers do and however many die. If the limiter dies, it restarts without state and stays closed
+until every call that it forgot is a minute old.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ _WORTHWHILE = 0.1
 
 @dataclass(slots=True)
 class _Worker:
-    """What is known of a worker: what it wants, what it may use, and the permits that it has not heard of yet."""
+    """The state of a worker: its demand, its grants, and permits that it has not received yet."""
 
     seen: float = 0.0
     slots: int = 0
@@ -43,7 +45,7 @@ class _Worker:
 
 @dataclass(slots=True)
 class PermitScheduler:
-    """The state of one model's provider, and of the workers that call it; the next to get a permit is first."""
+    """Schedules the calls of one model; the worker that gets the next permit is first."""
 
     state: RateLimiter
     workers: OrderedDict[str, _Worker] = field(default_factory=OrderedDict)
@@ -51,11 +53,11 @@ class PermitScheduler:
 
     @classmethod
     def of(cls, rates: Rates, clock: Callable[[], float]) -> PermitScheduler:
-        """A model of which nothing is known yet."""
+        """Return the scheduler of a model without any calls yet."""
         return cls(RateLimiter(rates, clock))
 
     def grant(self, name: str, slots: int, request: ModelRequest, now: float) -> ModelGrant:
-        """Take note of what a worker says of this model, and grant it what it may use."""
+        """Take a worker's report on this model, and grant it what it may use."""
         self._forget_dead(now)
         worker = self.workers.setdefault(name, _Worker())
         worker.seen, worker.slots, worker.running = now, slots, request.running
@@ -84,7 +86,7 @@ class PermitScheduler:
                 state.failed(error, outcome.tokens)
 
     def _forget_dead(self, now: float) -> None:
-        """A worker that was not heard of for a second is dead: its permits come back."""
+        """Reclaim the permits of workers that were silent for a second."""
         for name, worker in list(self.workers.items()):
             if now - worker.seen > LIFE:
                 del self.workers[name]
@@ -93,7 +95,7 @@ class PermitScheduler:
                     heapq.heappush(self._returned, start)
 
     def _issue(self, now: float) -> None:
-        """Issue permits for the next moment, one to each worker that wants some and may make a call, in turns."""
+        """Issue permits for the near future, one at a time to each worker that needs some and may make a call."""
         while (first := self._first_to_get()) is not None and (start := self._next_start(now)) is not None:
             name, worker, tokens = first
             self.state.tokens -= tokens
@@ -102,13 +104,13 @@ class PermitScheduler:
             self.workers.move_to_end(name)
 
     def _first_to_get(self) -> tuple[str, _Worker, int] | None:
-        """Who gets the next permit, with how many tokens; a worker without a slot could not use it in time."""
+        """Return the worker that gets the next permit, with its tokens; it must have a free slot."""
         tpm = self.state.rates.tpm
         for name, worker in self.workers.items():
             if not worker.wanted:
                 continue
             tokens = int(min(worker.wanted[0], tpm)) if tpm else 0
-            # No call overtakes one that lacks tokens: a large one would never get them.
+            # No call overtakes one that lacks tokens, or a large one would never get them.
             if tpm and tokens > self.state.tokens + 1e-6:
                 return None
             if worker.at_once:
@@ -116,7 +118,7 @@ class PermitScheduler:
         return None
 
     def _next_start(self, now: float) -> float | None:
-        """The time of the next call; None if it is too far ahead."""
+        """Return the time of the next call; None if it is too far ahead."""
         state = self.state
         opens = max(now, state.opens_at)
         while self._returned:
@@ -127,32 +129,32 @@ class PermitScheduler:
         if start > now + AHEAD:
             return None
         if state.rates.rpm:
-            # A call may be late, so a little more than a minute's calls could fall into one minute.
+            # A call may be late, so leave room for the ones that slip into the next minute.
             state.next_call = start + (60.0 + LATE) / state.rates.rpm
         return start
 
     def _at_once(self, name: str, now: float) -> int:
-        """How many calls a worker may make at a time: what it can use, less while providers are overloaded."""
+        """Return how many calls a worker may make at a time: its demand, less while providers are overloaded."""
         total = 1 if self.state.is_down else max(int(self.state.limit), 1)
         if self.state.opens_at - now > AHEAD:
             return 0
         demands = {key: worker.demand for key, worker in self.workers.items()}
-        wanted = sum(demands.values())
-        mine = self.workers[name]
-        if wanted <= total:
-            fair = mine.demand + (total - wanted) // len(demands)
+        demanded = sum(demands.values())
+        worker = self.workers[name]
+        if demanded <= total:
+            fair = worker.demand + (total - demanded) // len(demands)
         else:
-            fair = total * mine.demand // wanted
-            left = total - sum(total * demand // wanted for demand in demands.values())
-            # What does not divide evenly goes round, so that nobody waits for ever.
+            fair = total * worker.demand // demanded
+            left = total - sum(total * demand // demanded for demand in demands.values())
+            # The remainder rotates, so that no worker starves.
             order = sorted(key for key, demand in demands.items() if demand)
             turn = order.index(name) - int(now / LIFE) if name in order else 0
             fair += name in order and turn % len(order) < left
         taken = sum(max(other.at_once, other.running) for key, other in self.workers.items() if key != name)
-        return max(0, min(fair, mine.slots, total - taken))
+        return max(0, min(fair, worker.slots, total - taken))
 
     def _collect(self, worker: _Worker, now: float) -> tuple[tuple[float, ...], float]:
-        """The permits issued to a worker since its last message; what it cannot use any more goes to others."""
+        """Return the permits issued to a worker since its last message; unusable ones go to others."""
         useful = [(start, tokens) for start, tokens in worker.issued if start + LATE > now and worker.at_once]
         self.state.tokens += sum(tokens for _, tokens in worker.issued) - sum(tokens for _, tokens in useful)
         if not worker.at_once:
@@ -164,7 +166,7 @@ class PermitScheduler:
         return tuple(sorted(start for start, _ in useful)), tokens
 
 
-# What rpm and tpm are counted over.
+# Seconds over which rpm and tpm are counted.
 WINDOW = 60.0
 
 
@@ -183,19 +185,20 @@ class Limiter:
         self._started = self.clock()
 
     def grant(self, request: LimiterRequest) -> LimiterGrant:
-        """Take note of a worker's message, and grant it what it may use."""
-        # A worker that knows another limiter has made calls that this one has not heard of.
+        """Take a worker's report, and grant it what it may use."""
+        # A worker that knows another limiter has made calls that this one does not know.
         self.restarted = self.restarted or request.limiter not in ("", self.id)
         now, models = self.clock(), {}
-        for name, said in request.models.items():
-            # What another limiter issued has times of its clock, which here may lie hours ahead.
-            asked = said if request.limiter == self.id else replace(said, returned=(), returned_tokens=0.0)
+        for name, report in request.models.items():
+            # Permits of another limiter have times of its clock, which may be hours ahead of this one.
+            if request.limiter != self.id:
+                report = replace(report, returned=(), returned_tokens=0.0)
             permits = self._models.get(name)
             if permits is None:
                 permits = self._models[name] = PermitScheduler.of(self.rates, self.clock)
             if self.restarted:
                 permits.state.opens_at = max(permits.state.opens_at, self._started + self._closed_for)
-            models[name] = permits.grant(request.worker, request.slots, asked, now)
+            models[name] = permits.grant(request.worker, request.slots, report, now)
         return LimiterGrant(self.id, now, models)
 
     @property

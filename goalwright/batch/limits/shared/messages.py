@@ -1,4 +1,4 @@
-"""What a worker requests of the limiter and what it is granted. Times are the limiter's: no two clocks are compared."""
+"""The messages between a worker and the limiter. All times are the limiter's, so that clocks are never compared."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from goalwright_planner.errors import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# How long before its time a permit is issued, and how long after it the call may still be made: a second in all.
+# Seconds before its time that a permit is issued, and after it that the call may still be made.
 AHEAD = 0.5
 LATE = 0.5
-# How long a worker counts after its last message, and how long it may use what that brought.
+# Seconds that a worker counts after its last message, and that it may use the grant.
 LIFE = 1.0
 # Seconds between the messages of a worker that makes calls.
 EVERY = 0.25
 
-# The kinds of failure that a limiter tells apart, the narrowest first.
+# The kinds of failure that a limiter distinguishes, the narrowest first.
 _KINDS = (RateLimited, Overloaded, ServerFailed, Unreachable, Transient, UnknownModel, ModelError)
 
 
 @dataclass(frozen=True, slots=True)
 class CallOutcome:
-    """How a call ended: its tokens as estimated and as used, or the kind of failure. No text travels."""
+    """The outcome of a call: its tokens as estimated and as used, or the kind of failure. It has no texts."""
 
     tokens: int
     used: int = 0
@@ -41,7 +41,7 @@ class CallOutcome:
 
     @classmethod
     def of(cls, error: ModelError, tokens: int) -> CallOutcome:
-        """The outcome of a call that failed."""
+        """Return the outcome of a call that failed."""
         kind = next(kind.__name__ for kind in _KINDS if isinstance(error, kind))
         return cls(tokens, 0, kind, error.retry_after if isinstance(error, Transient) else None)
 
@@ -57,9 +57,9 @@ class CallOutcome:
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """What a worker says of one model: calls that run and that it could run, and what it lacks or gives back.
+    """A worker's report on one model: running calls, its demand, and the permits that it needs or returns.
 
-    `wanted` has the tokens of each call that it wants a permit for; `held` the tokens it still has.
+    `wanted` has the tokens of each call that needs a permit; `held` the tokens it still has.
     """
 
     running: int = 0
@@ -73,7 +73,7 @@ class ModelRequest:
 
 @dataclass(frozen=True, slots=True)
 class LimiterRequest:
-    """A worker's message; `limiter` is the one that answered its last, `slots` the calls it can make at a time."""
+    """A worker's message; `limiter` answered its last one, `slots` is the number of concurrent calls it can make."""
 
     worker: str
     slots: int
@@ -83,9 +83,9 @@ class LimiterRequest:
 
 @dataclass(frozen=True, slots=True)
 class ModelGrant:
-    """What a worker is granted: calls at a time, the times of calls to come, and what is known of the provider.
+    """A grant for one model: concurrent calls, the times of calls to come, and the state of the provider.
 
-    `starts` are times of the limiter's clock; each call may be made from then until `LATE` after it.
+    `starts` are times of the limiter's clock; each call may be made from then until `LATE` seconds after it.
     """
 
     at_once: int

@@ -128,7 +128,7 @@ def test_no_secret_travels_in_any_form(sender: Path, monkeypatch: pytest.MonkeyP
     assert b"postgresql" not in bundle.data
     for hiding in (KEY, base64.b64encode(KEY.encode()).decode(), quote(KEY, safe="")):
         (sender / "notes.md").write_text(f"the key is {hiding}")
-        with pytest.raises(BundleRefused, match=r"notes\.md holds a key"):
+        with pytest.raises(BundleRefused, match=r"notes\.md contains a key"):
             pack(Goalwright(sender, settings), [GOAL])
 
 
@@ -142,7 +142,7 @@ def test_a_model_at_an_address_is_refused_before_anything_is_sent(sender: Path) 
 def test_a_folder_of_skills_that_only_this_machine_has_is_refused(sender: Path, where: str) -> None:
     folder = sender.parent / where
     add_skill(folder, "drafting", "---\nname: drafting\ndescription: Write drafts.\n---\nx\n")
-    with pytest.raises(BundleRefused, match="skills_dir names a folder of this machine"):
+    with pytest.raises(BundleRefused, match="skills_dir is a folder on this machine"):
         pack(Goalwright(sender, Settings(model="m", skills_dir=str(folder))))
 
 
@@ -292,7 +292,7 @@ def test_unpacked_once_read_only_and_checked_again(sender: Path, tmp_path: Path)
     (root / bundle.sha256).symlink_to(tmp_path)
     with pytest.raises(BundleRefused, match="not a folder that only you"):
         unpack(bundle.data, bundle.sha256, root)
-    with pytest.raises(BundleRefused, match="hash differs"):
+    with pytest.raises(BundleRefused, match="not the announced one"):
         unpack(bundle.data + b"x", bundle.sha256, root)
 
 

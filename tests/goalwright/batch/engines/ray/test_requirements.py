@@ -26,7 +26,7 @@ def test_a_file_as_journal_is_refused_for_a_cluster_with_the_remedy(
     command = ("batch", "goals.txt", "-o", "out.jsonl", "--model", "openai/x", "--engine", "ray", "--address", "auto")
     refused = goalwright(*command, cwd=workspace)
     assert refused.status == 2
-    assert "--journal postgresql://user@host/database" in refused.err
+    assert "postgresql://user@host/database" in refused.err
     assert not (workspace / "out.jsonl").exists()
     alone = goalwright("batch", "goals.txt", "-o", "out.jsonl", "--workers", "2", cwd=workspace)
     assert (alone.status, "need --engine ray" in alone.err) == (2, True)
@@ -41,7 +41,7 @@ async def test_a_password_does_not_travel_and_an_address_is_checked(workspace: P
     for address in ("ray://head:10001", "head", "http://x"):
         with pytest.raises(InputError, match=r"is neither auto nor HOST:PORT"):
             ClusterOptions(address)
-    with pytest.raises(InputError, match=r"slots must be above 0, not 0; drain must not be below 0"):
+    with pytest.raises(InputError, match=r"slots must be above 0, not 0; drain must not be negative"):
         ClusterOptions(slots=0, drain=-1)
 
 

@@ -43,9 +43,9 @@ def test_a_flag_of_the_batch_beats_a_machines_own_settings(workspace: Path, monk
 
 def test_a_machine_that_cannot_follow_a_flag_refuses_it_by_name() -> None:
     web = flags_for_workers(["allow_web"], Settings(allow_web=("a.example",)))
-    with pytest.raises(BundleRefused, match="--allow-web, which only this machine's own settings can allow") as refused:
+    with pytest.raises(BundleRefused, match="allow_web, which only this machine's own settings can allow") as refused:
         follow(web, Settings())
-    assert "set `allow_web` in its config.toml" in (refused.value.hint or "")
+    assert "set `allow_web` in the config.toml" in (refused.value.hint or "")
     own = Settings(allow_web=("a.example", "b.example"))
     assert follow(web, own) == own, "it allows that and more"
 

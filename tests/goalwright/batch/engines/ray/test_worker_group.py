@@ -64,7 +64,7 @@ async def test_a_worker_of_another_version_or_without_a_key_is_named_and_not_use
     assert [state.process for state in group.placement.workers] == ["p2"]
     assert other.did == ["end"]
     assert said == [
-        f"worker 1 is not used: node-1: it has goalwright 0.0.1, and this is {__version__}; install the same version there"
+        f"worker 1 is not used: node-1: it has goalwright 0.0.1, but this is {__version__}; install the same version there"
     ]
     alone, _ = group_of(PlainWorker(keyless))
     closing.append(alone)
@@ -169,7 +169,7 @@ async def test_settings_that_do_not_count_on_workers_are_named_once(closing: lis
 async def test_losing_rays_head_stops_the_batch_with_one_message(
     closing: list[WorkerGroup], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("goalwright.batch.engines.ray.worker_group._LOOK_FOR_HEAD", 0.01)
+    monkeypatch.setattr("goalwright.batch.engines.ray.worker_group._CHECK_HEAD", 0.01)
     monkeypatch.setattr("goalwright.batch.engines.ray.worker_group._HEAD_AWAY", 0.1)
     first, second = PlainWorker(info(), info("p3")), PlainWorker(info("p2"))
     group, said = group_of(first, second)
