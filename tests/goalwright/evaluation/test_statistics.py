@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import random
-import re
-from pathlib import Path
 
 import pytest
 
 from goalwright.evaluation.statistics import Pair, bootstrap, compare, rate
-
-ROOT = Path(__file__).parents[3]
 
 
 def drawn(dice: random.Random, before: list[float], after: list[float], repeats: int = 3) -> dict[str, Pair]:
@@ -28,7 +24,7 @@ def chances(dice: random.Random, number: int, cases: int) -> list[float]:
 
 
 @pytest.mark.slow
-def test_four_hundred_comparisons_without_a_difference_and_a_hundred_with_one() -> None:
+def test_verdicts_of_simulated_comparisons_stay_within_the_error_bounds() -> None:
     dice = random.Random(5)
     found = 0
     for number in range(400):
@@ -42,9 +38,6 @@ def test_four_hundred_comparisons_without_a_difference_and_a_hundred_with_one() 
         seen += comparison is not None and comparison.verdict == "helps"
     assert found <= 28, "7 % at most"
     assert seen >= 80
-    page = (ROOT / "docs" / "evaluation.md").read_text(encoding="utf-8")
-    shares = re.findall(r"^\| \d+ with.*\| ([\d.]+) %", page, re.MULTILINE)
-    assert [float(share) for share in shares] == [found / 4, seen]
 
 
 def test_the_interval_is_that_of_a_bootstrap_that_draws_cases_and_repeats_one_by_one() -> None:

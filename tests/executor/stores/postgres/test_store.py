@@ -315,7 +315,7 @@ def test_a_text_is_sent_once(database: Database, monkeypatch: pytest.MonkeyPatch
 def test_documented_grants_suffice_for_workers_and_readers(database: Database) -> None:
     fill(database.store, "r")
     name = database.address.schema
-    page = Path(__file__).parents[4] / "docs" / "cluster.md"
+    page = Path(__file__).parents[4] / "docs" / "postgres.md"
     (grants,) = re.findall(r"```sql\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
     for statement in re.sub(r"--.*", "", grants).split(";"):
         if statement.strip() and "ON DATABASE" not in statement:
