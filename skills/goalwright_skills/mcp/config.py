@@ -1,4 +1,4 @@
-"""The files that name MCP servers: `.mcp.json` of the workspace and `mcp.json` of the user."""
+"""The configuration files of MCP servers: `.mcp.json` of the workspace and `mcp.json` of the user."""
 
 from __future__ import annotations
 
@@ -16,53 +16,53 @@ if TYPE_CHECKING:
     from goalwright_skills.mcp.entry import EntrySource
 
 FILE = ".mcp.json"
-# Where servers come from that no file names.
-GIVEN = Path("the editor")
+# The origin of servers that an editor configures for a session.
+EDITOR = Path("the editor")
 _LIMIT = 1_000_000
 _NAME_LIMIT = 100
-# What Claude Code, Cursor and others write, and what VS Code writes.
+# `servers` is the key that VS Code writes.
 _KEYS = ("mcpServers", "servers")
 
 
 def read(
-    workspace: Path, user_file: Path, given: Mapping[str, Any] | None = None
+    workspace: Path, user_file: Path, session: Mapping[str, Any] | None = None
 ) -> tuple[list[ServerEntry], list[str]]:
-    """The servers that were given, those of the workspace and the user's, and warnings.
+    """Return the servers of the session, the workspace and the user, and warnings.
 
-    Of two with one name the first counts.
+    The first server of a name wins.
     """
-    found: dict[str, ServerEntry] = {}
+    servers: dict[str, ServerEntry] = {}
     warnings: list[str] = []
-    sources = [entries_in(given, GIVEN, "user")] if given else []
+    sources = [parse(session, EDITOR, "user")] if session else []
     sources += [read_file(workspace / FILE, "workspace"), read_file(user_file, "user")]
-    for entries, faulty in sources:
-        warnings += faulty
+    for entries, problems in sources:
+        warnings += problems
         for entry in entries:
-            if entry.name in found:
-                other = found[entry.name].file
+            if entry.name in servers:
+                other = servers[entry.name].file
                 warnings.append(
                     f"{entry.file}: the MCP server {entry.name!r} is not used, because {other} has one of the same name"
                 )
-            found.setdefault(entry.name, entry)
+            servers.setdefault(entry.name, entry)
     warnings += [
-        f"{server.file}: the MCP server {server.name!r} {server.fault}" for server in found.values() if server.fault
+        f"{server.file}: the MCP server {server.name!r} {server.fault}" for server in servers.values() if server.fault
     ]
-    return list(found.values()), warnings
+    return list(servers.values()), warnings
 
 
 def read_file(file: Path, source: EntrySource) -> tuple[list[ServerEntry], list[str]]:
-    """The servers in one file; a file that cannot be read has none, and a warning."""
+    """Return the servers in a file and warnings; an unreadable file causes a warning."""
     try:
         document = parse_json(untrusted_files.read_text(file, _LIMIT))
     except FileNotFoundError:
         return [], []
     except (OSError, ValueError) as error:
-        return [], [f"{file}: {_first_line(error)}; its MCP servers are ignored until that is fixed"]
-    return entries_in(document, file, source)
+        return [], [f"{file}: {_first_line(error)}; its MCP servers are ignored until this is fixed"]
+    return parse(document, file, source)
 
 
-def entries_in(document: Any, file: Path, source: EntrySource) -> tuple[list[ServerEntry], list[str]]:
-    """The servers in a document of any of the known forms."""
+def parse(document: Any, file: Path, source: EntrySource) -> tuple[list[ServerEntry], list[str]]:
+    """Return the servers in a document and warnings."""
     tables = [document[key] for key in _KEYS if isinstance(document, dict) and key in document]
     if not tables or not all(isinstance(table, dict) for table in tables):
         return [], [f"{file} has no object 'mcpServers'; its MCP servers are ignored"]
@@ -71,11 +71,11 @@ def entries_in(document: Any, file: Path, source: EntrySource) -> tuple[list[Ser
 
 
 def _entry(name: str, raw: Any, file: Path, source: EntrySource) -> ServerEntry:
-    found = list(faults(raw))
+    problems = list(faults(raw))
     if not name or len(name) > _NAME_LIMIT or not name.isprintable():
-        found.append(f"has a name that is empty, not printable or longer than {_NAME_LIMIT} characters")
+        problems.append(f"has a name that is empty, not printable or longer than {_NAME_LIMIT} characters")
     shown = printable(name, "�")[:_NAME_LIMIT]
-    return ServerEntry(shown, source, file, raw if isinstance(raw, dict) else {}, "; it ".join(found))
+    return ServerEntry(shown, source, file, raw if isinstance(raw, dict) else {}, "; it ".join(problems))
 
 
 def _first_line(error: Exception) -> str:

@@ -1,4 +1,4 @@
-"""MCP servers that other programs have configured: copied, never overwritten, and never trusted by that."""
+"""Import of MCP servers from other programs: nothing is overwritten, and copied servers are not trusted yet."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-# A string, or a comment, or a comma before a closing bracket. What has no end goes on to the end of the text: else it
-# would be looked for again at every place where one could begin.
+# A string, a comment, or a comma before a closing bracket. Without an end it extends to the end of the text; otherwise
+# the search would start again at every position.
 _JSONC = re.compile(r'("(?:\\.|[^"\\])*+(?:"|\\?\Z))|//[^\n]*|/\*.*?(?:\*/|\Z)|,(?=\s*[}\]])', re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What became of one server: imported, kept as it was, or invalid."""
+    """The result for one server: imported, kept (already in the target), or invalid."""
 
     name: str
     origin: Path
@@ -32,7 +32,7 @@ class Imported:
     reason: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """The row as `mcp import --json` prints it."""
+        """Return the row that `mcp import --json` prints."""
         names = {"name": self.name, "from": str(self.origin), "to": str(self.target)}
         return names | {"state": self.state, "reason": self.reason}
 
@@ -44,26 +44,26 @@ def import_all(workspace: Path, user_file: Path, home: Path) -> list[Imported]:
         (workspace / ".vscode" / "mcp.json", workspace / config.FILE),
     )
     if not any(origin.is_file() for origin, _ in pairs):
-        looked = " nor ".join(str(origin) for origin, _ in pairs)
-        raise InputError(f"there is neither {looked}", hint="write the servers into .mcp.json")
+        origins = " nor ".join(str(origin) for origin, _ in pairs)
+        raise InputError(f"there is neither {origins}", hint="write the servers into .mcp.json")
     return [row for origin, target in pairs if origin.is_file() for row in import_servers(origin, target)]
 
 
 def import_servers(origin: Path, target: Path) -> list[Imported]:
     """Copy the servers of another program's file into `target`; raises InputError if either cannot be read."""
-    found = _codex(origin) if origin.suffix == ".toml" else _json(origin)
+    imported = _codex(origin) if origin.suffix == ".toml" else _json(origin)
     document = _document(target)
     servers = document.setdefault("mcpServers", {})
     if not isinstance(servers, dict):
         raise InputError(f"{target}: 'mcpServers' is not an object", hint="fix the file")
-    entries, _ = config.entries_in({"mcpServers": found}, origin, "user")
+    entries, _ = config.parse({"mcpServers": imported}, origin, "user")
     rows = []
     for entry in entries:
         if entry.fault:
             rows.append(Imported(entry.name, origin, target, "invalid", entry.fault))
         elif entry.name in servers:
-            same = servers[entry.name] == dict(entry.raw)
-            reason = None if same else "another server has that name"
+            is_same = servers[entry.name] == dict(entry.raw)
+            reason = None if is_same else "another server has that name"
             rows.append(Imported(entry.name, origin, target, "kept", reason))
         else:
             servers[entry.name] = dict(entry.raw)
@@ -85,7 +85,7 @@ def _document(target: Path) -> dict[str, Any]:
 
 
 def _json(origin: Path) -> dict[str, Any]:
-    """The servers of a JSON file, which may have comments: VS Code's, Cursor's, Claude's."""
+    """Return the servers in a JSON file, which may contain comments."""
     document = _parsed(origin, _JSONC.sub(lambda match: match[1] or "", _text(origin)))
     tables = [document[key] for key in ("mcpServers", "servers") if isinstance(document.get(key), dict)]
     if not tables:
@@ -111,7 +111,7 @@ def _parsed(path: Path, text: str) -> dict[str, Any]:
 
 
 def _codex(origin: Path) -> dict[str, Any]:
-    """The servers of Codex's config.toml, in the common form."""
+    """Return the servers in Codex's config.toml in the format of `.mcp.json`."""
     try:
         document = parse_toml(_text(origin))
     except ValueError as error:

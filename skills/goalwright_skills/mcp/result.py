@@ -1,4 +1,4 @@
-"""What an MCP server answered, as an envelope: text as text, structured values as data, the rest as artifacts."""
+"""The answer of an MCP server as an envelope: text, structured values as data, other content as artifacts."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from goalwright_skills.tools.disk_use import DiskLimits
     from goalwright_skills.tools.envelope import Context
 
-_MOST_FILES = 50
-_SUFFIX = 10
-# What an envelope's data says of a run's files and of a call that was denied is goalwright's own word.
-_OWN = frozenset({"artifacts", "changes", "denied"})
+_MAX_FILES = 50
+_SUFFIX_LIMIT = 10
+# Keys of an envelope's data that only goalwright itself may set.
+_RESERVED = frozenset({"artifacts", "changes", "denied"})
 
 
 @dataclass(slots=True)
 class ResultReader:
-    """Reads one answer; what is not text is written to the artifacts, under new names."""
+    """Reads one answer; content other than text is written to the artifacts under new names."""
 
     tool: str
     artifacts: Path | None
@@ -40,12 +40,12 @@ class ResultReader:
     kept: list[dict[str, Any]] = field(default_factory=list)
 
     def envelope(self, answer: CallAnswer, time_ms: int) -> Envelope:
-        """The answer as every tool answers."""
+        """Return the answer as an envelope, with the saved files listed."""
         return with_artifacts(self._envelope(answer, time_ms), self.kept)
 
     def _envelope(self, answer: CallAnswer, time_ms: int) -> Envelope:
         blocks = [self._block(join_surrogates(dict(block))) for block in answer.content]
-        text = "\n".join(filter(None, (said for said, _ in blocks)))
+        text = "\n".join(filter(None, (part for part, _ in blocks)))
         files = [row for _, row in blocks if row]
         data = self._data(answer.structured)
         if not text and answer.structured is not None:
@@ -58,7 +58,7 @@ class ResultReader:
             data |= {"characters": len(text), "artifact": kept.path} | kept.note
             text = text[:TEXT_LIMIT]
         if answer.is_error:
-            message = text or f"{self.tool} failed and did not say why — try other arguments"
+            message = text or f"{self.tool} failed without giving a reason — try other arguments"
             return Envelope("error", message, self.context, data, Fault("EXECUTION_ERROR", message), time_ms)
         return Envelope("partial" if cut else "success", text, self.context, data, time_ms=time_ms)
 
@@ -70,10 +70,10 @@ class ResultReader:
         if len(text) > TEXT_LIMIT:
             kept = self._save(text.encode("utf-8", "replace"), ".json")
             return {"structured": kept.path} | kept.note
-        return dict(value) if isinstance(value, dict) and not _OWN & value.keys() else {"output": value}
+        return dict(value) if isinstance(value, dict) and not _RESERVED & value.keys() else {"output": value}
 
     def _block(self, block: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-        """One part of an answer: what a model reads, and the file that it became, if any."""
+        """Return the text of one part of an answer, and the row of its saved file, if any."""
         match block.get("type"):
             case "text":
                 return _plain(str(block.get("text", ""))), {}
@@ -97,34 +97,34 @@ class ResultReader:
         except (binascii.Error, ValueError):
             return f"({self.tool} sent a file of type {kind} that cannot be decoded)", {}
         self.files += 1
-        if self.files > _MOST_FILES:
-            return f"(a file of type {kind} is left out: {self.tool} sent more than {_MOST_FILES})", {}
+        if self.files > _MAX_FILES:
+            return f"(a file of type {kind} is dropped: {self.tool} sent more than {_MAX_FILES})", {}
         kept = self._save(content, mimetypes.guess_extension(kind.partition(";")[0].strip()) or ".bin")
-        where = kept.path or f"not kept, since {kept.why_not}"
-        return f"File of type {kind}, {len(content):,} bytes: {where}", {
+        location = kept.path or f"not saved: {kept.why_not}"
+        return f"File of type {kind}, {len(content):,} bytes: {location}", {
             "path": kept.path,
             "type": kind,
             "bytes": len(content),
         }
 
     def _save(self, content: bytes, suffix: str) -> Kept:
-        kept = keep(content, self.tool, self.artifacts, Path(self.context.cwd), self.disk, suffix[:_SUFFIX])
+        kept = keep(content, self.tool, self.artifacts, Path(self.context.cwd), self.disk, suffix[:_SUFFIX_LIMIT])
         self.kept += kept.rows
         return kept
 
 
 def _plain(text: str) -> str:
-    """Text without control characters: what a server says is read by models and shown on terminals."""
+    """Replace control characters, because the text is shown on terminals and read by models."""
     if text.isprintable():
         return text
     text = text.replace("\r\n", "\n")
     return "".join(
-        character if character in "\n\t" or not _steers(character) else "\N{REPLACEMENT CHARACTER}"
+        character if character in "\n\t" or not _is_control(character) else "\N{REPLACEMENT CHARACTER}"
         for character in text
     )
 
 
-def _steers(character: str) -> bool:
+def _is_control(character: str) -> bool:
     return character < " " or "\x7f" <= character <= "\x9f"
 
 

@@ -1,4 +1,4 @@
-"""How a server stands, and what those that may be used offer together."""
+"""The state of a server, and the tools and prompts of all active servers."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ READ_RESOURCE = "ReadResource"
 _LIST = "List the resources (files, records, pages) of MCP servers with their URIs; `server` limits it to one server."
 _READ = "Read a resource of an MCP server by its URI, as returned by ListResources or a tool of the server."
 
-Standing = Literal["active", "untrusted", "changed", "disabled", "broken", "login"]
+Status = Literal["active", "untrusted", "changed", "disabled", "broken", "login"]
 
 
 @dataclass(frozen=True, slots=True)
 class ServerState:
-    """How a server stands: whether its tools are offered, and if not, why. `key` is the hash of its entry."""
+    """The state of a server, and the reason if its tools are not offered; `key` is the hash of its entry."""
 
     entry: ServerEntry
-    state: Standing
+    state: Status
     reason: str | None = None
     tools: tuple[ListedTool, ...] = ()
     key: str = ""
@@ -39,19 +39,19 @@ class ServerState:
     resources: bool = False
 
     def to_dict(self) -> dict[str, Any]:
-        """The server as `mcp list --json` prints it."""
+        """Return the row that `mcp list --json` prints."""
         tools = [tool.name for tool in self.tools]
         row = {"name": self.entry.name, "source": self.entry.source, "state": self.state}
         return row | {"reason": self.reason, "tools": tools}
 
 
-def named(states: Sequence[ServerState], names: Sequence[str]) -> list[ServerState]:
-    """The servers of these names, or all if there are no names; raises if a name is unknown."""
+def select(states: Sequence[ServerState], names: Sequence[str]) -> list[ServerState]:
+    """Return the servers of these names, or all without names; raises InputError for an unknown name."""
     servers = [state.entry.name for state in states]
     for name in names:
         if name not in servers:
-            what = f"there is no MCP server {name!r}; servers are: {nearest_names(name, servers)}"
-            raise InputError(what, hint="`goalwright mcp list` shows them")
+            message = f"there is no MCP server {name!r}; servers are: {nearest_names(name, servers)}"
+            raise InputError(message, hint="`goalwright mcp list` shows them")
     return [state for state in states if not names or state.entry.name in names]
 
 
@@ -64,27 +64,26 @@ class ToolOffer:
     prompts: tuple[ListedPrompt, ...] = ()
 
 
-def offer_of(states: Sequence[ServerState], warnings: Sequence[str]) -> ToolOffer:
-    """What the servers that stand so offer; of two tools of one name, the first counts."""
-    said = list(warnings)
-    found: dict[str, ListedTool] = {}
+def merge_offers(states: Sequence[ServerState], warnings: Sequence[str]) -> ToolOffer:
+    """Return the tools and prompts of the active servers; the first tool of a name wins."""
+    messages = list(warnings)
+    tools: dict[str, ListedTool] = {}
     for state in states:
         if state.state in ("untrusted", "changed", "login") or (state.state == "broken" and not state.entry.fault):
-            said.append(f"the tools of the MCP server {state.entry.name!r} are not used: {state.reason}")
-        said += state.warnings
+            messages.append(f"the tools of the MCP server {state.entry.name!r} are not used: {state.reason}")
+        messages += state.warnings
         for tool in state.tools if state.state == "active" else ():
-            if tool.name in found:
-                other = found[tool.name].server
-                what = f"the tool {tool.tool!r} of the MCP server {tool.server!r} is not used"
-                said.append(f"{what}: {other!r} also has one called {tool.name}")
-            found.setdefault(tool.name, tool)
+            if tool.name in tools:
+                problem = f"the tool {tool.tool!r} of the MCP server {tool.server!r} is not used"
+                messages.append(f"{problem}: {tools[tool.name].server!r} also has one called {tool.name}")
+            tools.setdefault(tool.name, tool)
     active = [state for state in states if state.state == "active"]
     for tool in _resource_tools([state.entry.name for state in active if state.resources]):
-        found.setdefault(tool.name, tool)
+        tools.setdefault(tool.name, tool)
     prompts: dict[str, ListedPrompt] = {}
     for prompt in (prompt for state in active for prompt in state.prompts):
         prompts.setdefault(prompt.skill_name, prompt)
-    return ToolOffer(tuple(found.values()), tuple(said), tuple(prompts.values()))
+    return ToolOffer(tuple(tools.values()), tuple(messages), tuple(prompts.values()))
 
 
 def _resource_tools(servers: Sequence[str]) -> tuple[ListedTool, ...]:

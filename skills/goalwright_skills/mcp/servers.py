@@ -1,4 +1,4 @@
-"""The MCP servers of a workspace: how each stands, whether it is trusted, and what it offers."""
+"""The MCP servers of a workspace: their states, their tools, and whether they are trusted."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from goalwright_skills.mcp.authorisation.tokens import LoginNeeded, TokenFile, l
 from goalwright_skills.mcp.connections.pool import ServerAccess, ServerPool
 from goalwright_skills.mcp.connections.session import ServerStart
 from goalwright_skills.mcp.entry import McpFault
-from goalwright_skills.mcp.server_state import ServerState, ToolOffer, offer_of
+from goalwright_skills.mcp.server_state import ServerState, ToolOffer, merge_offers
 from goalwright_skills.mcp.trust import McpTrust, safe_key
 
 if TYPE_CHECKING:
@@ -26,36 +26,36 @@ if TYPE_CHECKING:
     from goalwright_skills.mcp.authorisation.tokens import LoginState
     from goalwright_skills.mcp.connections.answers import CheckTools, ServerOffer
     from goalwright_skills.mcp.entry import ServerEntry, ServerLaunch
-    from goalwright_skills.mcp.server_state import Standing
+    from goalwright_skills.mcp.server_state import Status
     from goalwright_skills.mcp.tool_list import ListedTool, ToolList
     from goalwright_skills.programs.trust import Trust
 
-_UNLISTED = "its tools are not listed yet: a run lists them, or `goalwright mcp refresh`"
-_UNTRUSTED = "you have not trusted it yet: review its entry, then pass --trust"
-_NEW_TOOLS = "you have not trusted its tools yet: review them, then pass --trust"
-_CHANGED = "its tools have changed since you trusted them: review them, then pass --trust"
+_UNLISTED = "its tools are not listed yet: a run or `goalwright mcp refresh` lists them"
+_UNTRUSTED = "you have not trusted it yet: review its entry, then trust it with `goalwright mcp check`"
+_NEW_TOOLS = "you have not trusted its tools yet: review them, then trust them with `goalwright mcp check`"
+_CHANGED = "its tools have changed since you trusted them: review them, then trust them with `goalwright mcp check`"
 
 
 class McpServers:
-    """The servers that a workspace and its user have configured; nothing starts before its entry is trusted."""
+    """The servers configured for a workspace and by its user; none starts before its entry is trusted."""
 
     def __init__(
         self,
         workspace: Path,
         user_file: Path,
         cache: Path,
-        answers: Trust,
+        trust: Trust,
         environ: Mapping[str, str],
         confinement: Callable[[], Confinement] = choose,
         logins: Path | None = None,
-        given: Mapping[str, Any] | None = None,
+        session: Mapping[str, Any] | None = None,
     ) -> None:
         self.workspace = workspace
-        self._given = given
+        self._session = session
         self.pool = ServerPool(environ)
         self._user_file = user_file
         self._cache = cache
-        self._trust = McpTrust(answers)
+        self._trust = McpTrust(trust)
         self._environ = environ
         self._confinement = confinement
         self._logins = logins
@@ -65,41 +65,35 @@ class McpServers:
 
     @property
     def configured(self) -> bool:
-        """Whether any file names servers."""
-        return bool(self._given) or (self.workspace / config.FILE).is_file() or self._user_file.is_file()
+        """Whether any servers are configured."""
+        return bool(self._session) or (self.workspace / config.FILE).is_file() or self._user_file.is_file()
 
     def states(self, *, start: bool = False) -> tuple[list[ServerState], list[str]]:
-        """How every server stands, and warnings; with `start`, trusted ones whose list is missing or old are asked."""
-        entries, warnings = config.read(self.workspace, self._user_file, self._given)
+        """Return the state of every server and warnings; `start` starts trusted servers with no recent tool list."""
+        entries, warnings = config.read(self.workspace, self._user_file, self._session)
         with self._listing:
             return [self._state(entry, start=start) for entry in entries], warnings
 
     def checked(self) -> tuple[list[ServerState], list[str]]:
-        """How every server stands, those that failed in this process included."""
+        """Return the state of every server and warnings; a server that failed in this process counts as broken."""
         states, warnings = self.states()
-        return [self._after_failure(state) for state in states], warnings
-
-    def _after_failure(self, state: ServerState) -> ServerState:
-        fault = self._failed.get(state.key)
-        if fault is None:
-            return state
-        standing: Standing = "login" if isinstance(fault, LoginNeeded) else "broken"
-        return replace(state, state=standing, reason=_reason(fault))
+        faults = self._failed
+        return [_failed_state(state, faults[state.key]) if state.key in faults else state for state in states], warnings
 
     def offer(self, *, start: bool = True) -> ToolOffer:
-        """The tools that may be offered; with `start`, as for a planner."""
-        return offer_of(*self.states(start=start)) if self.configured else ToolOffer()
+        """Return the tools and prompts that may be offered; `start` starts trusted servers with no recent tool list."""
+        return merge_offers(*self.states(start=start)) if self.configured else ToolOffer()
 
     def find(self, name: str) -> ListedTool | None:
-        """The tool of this name, if it may be called now."""
+        """Return the tool of this name; None if it may not be called now."""
         return next((tool for tool in self.offer(start=False).tools if tool.name == name), None)
 
     def access(self, server: str) -> tuple[ServerAccess, CheckTools]:
-        """How a trusted server is reached, and what refuses it if its tools have changed."""
+        """Return the access to a trusted server, and a check that refuses it if its tools have changed."""
         state = next((state for state in self.states()[0] if state.entry.name == server), None)
         if state is None or state.state not in ("active", "login"):
-            what = f"no MCP server {server!r} is configured and trusted here"
-            raise McpFault(what, hint="go on without it; `goalwright mcp list` shows the servers")
+            message = f"no MCP server {server!r} is configured and trusted here"
+            raise McpFault(message, hint="go on without it; `goalwright mcp list` shows the servers")
         entry, key = state.entry, state.key
 
         def check(offered: ServerOffer) -> None:
@@ -111,7 +105,7 @@ class McpServers:
         return ServerAccess(key, launch, self._start(entry, key), self.login_file(entry)), check
 
     def login_file(self, entry: ServerEntry) -> TokenFile | None:
-        """Where the login of a server is kept; None for a program, or if it is not known where."""
+        """Return the file with the login of a server; None for a program, or without a folder for logins."""
         if self._logins is None or not entry.raw.get("url") or entry.fault:
             return None
         try:
@@ -121,12 +115,12 @@ class McpServers:
         return TokenFile(self._logins / f"{login_key(launch, entry.source)}.json", entry.name)
 
     def login_state(self, entry: ServerEntry) -> LoginState:
-        """How the login at a server stands, going by what is kept of it."""
+        """Return the state of the stored login at a server."""
         file = self.login_file(entry)
         return file.state if file is not None else "none"
 
     def log_in(self, entry: ServerEntry, open_page: Callable[[str], Awaitable[None]], seconds: float) -> bool:
-        """Log in at a trusted server; False if it wants no login. Raises McpFault if it fails."""
+        """Log in at a trusted server; returns False if it needs no login, raises McpFault if the login fails."""
         with self._listing:
             state = self._state(entry, start=False)
         file = self.login_file(entry)
@@ -137,18 +131,18 @@ class McpServers:
         try:
             from goalwright_skills.mcp.authorisation.login import log_in
         except ImportError as error:
-            what = f"the MCP server {entry.name!r} needs the package mcp, which is not installed"
-            raise McpFault(what, hint="pip install 'goalwright[mcp]'") from error
+            message = f"the MCP server {entry.name!r} needs the package mcp, which is not installed"
+            raise McpFault(message, hint="pip install 'goalwright[mcp]'") from error
         launch = entry.launch(self.workspace, self._environ)
         if file is None:
             raise McpFault(f"the MCP server {entry.name!r} is a program, which has no login", hint="set its variables")
-        done = asyncio.run(log_in(launch, file, open_page, seconds))
+        logged_in = asyncio.run(log_in(launch, file, open_page, seconds))
         self._failed.pop(state.key, None)
         self.pool.forget(state.key)
-        return done
+        return logged_in
 
     def _start(self, entry: ServerEntry, key: str) -> ServerStart:
-        """What its start depends on: the files of a workspace's server are hashed again just before."""
+        """Return the conditions of a start: the files of a workspace's server are hashed again just before it."""
 
         def allowed() -> bool:
             return entry.source == "user" or safe_key(entry, self.workspace, self._environ) == key
@@ -156,7 +150,7 @@ class McpServers:
         return ServerStart(allowed, self._confinement)
 
     def refresh(self, entry: ServerEntry) -> ServerState:
-        """Ask a trusted server for its tools now; one that is not trusted is left alone."""
+        """Ask a trusted server for its tools now; an untrusted server is not started."""
         with self._listing:
             state = self._state(entry, start=False)
             if state.state in ("disabled", "untrusted") and not state.tools:
@@ -165,17 +159,16 @@ class McpServers:
             try:
                 self._fetch(entry, state.key, entry.launch(self.workspace, self._environ))
             except McpFault as fault:
-                standing: Standing = "login" if isinstance(fault, LoginNeeded) else "broken"
-                return replace(state, state=standing, reason=_reason(fault))
+                return _failed_state(state, fault)
             return self._state(entry, start=False)
 
     def untrusted(self, *, start: bool = False) -> list[ServerState]:
-        """The servers whose entry, or whose tools, the user has to trust before they are used."""
+        """Return the servers whose entry or tools the user has to trust before they are used."""
         states = self.states(start=start)[0] if self.configured else []
         return [state for state in states if state.state in ("untrusted", "changed")]
 
     def trust_entry(self, state: ServerState) -> ServerState:
-        """Trust an entry as it was shown, and ask its server for its tools."""
+        """Trust an entry as it was shown, and list the tools of its server."""
         self._trust.trust_entry(state.entry, state.key)
         with self._listing:
             return self._state(state.entry, start=True)
@@ -187,14 +180,14 @@ class McpServers:
             self._trust.trust_list(state.entry, state.key, listed.digest)
 
     def trust_all(self) -> None:
-        """Trust every entry and every list as they are now."""
+        """Trust every entry and every tool list as they are now."""
         for state in self.untrusted(start=True):
             listed = state if state.tools else self.trust_entry(state)
             if listed.state in ("untrusted", "changed"):
                 self.trust_tools(listed)
 
     def held(self) -> AbstractContextManager[None]:
-        """Keep servers that are started from now on until the end of the block."""
+        """Keep servers running until the end of the block."""
         return self.pool.held()
 
     def _state(self, entry: ServerEntry, *, start: bool) -> ServerState:
@@ -202,12 +195,12 @@ class McpServers:
             return ServerState(entry, "broken", entry.fault)
         if entry.disabled:
             return ServerState(entry, "disabled", f"disabled in {entry.file}")
-        return replace(self._standing(entry, start=start), login=self.login_state(entry))
+        return replace(self._enabled_state(entry, start=start), login=self.login_state(entry))
 
-    def _standing(self, entry: ServerEntry, *, start: bool) -> ServerState:
+    def _enabled_state(self, entry: ServerEntry, *, start: bool) -> ServerState:
         key = self._key(entry)
         if key is None:
-            return ServerState(entry, "broken", "the files that it names cannot be read, or are too many")
+            return ServerState(entry, "broken", "the files that it names cannot be read, or there are too many")
         if not self._trust.trusts_entry(entry, key):
             return ServerState(entry, "untrusted", _UNTRUSTED, key=key)
         listed = tool_list.load(self._cache, key)
@@ -227,14 +220,14 @@ class McpServers:
         return self._listed_state(entry, key, listed, warnings)
 
     def _key(self, entry: ServerEntry) -> str | None:
-        """The hash of an entry and its files; while its server runs, that with which it was started."""
+        """Return the hash of an entry and its files; while its server runs, the hash at its start."""
         identity = json.dumps([entry.name, entry.source, entry.raw], sort_keys=True)
-        known = self._keys.get(identity)
-        if known is None or not self.pool.is_open(known):  # a server may write into a folder that its entry names
-            known = safe_key(entry, self.workspace, self._environ)
-        if known is not None:
-            self._keys[identity] = known
-        return known
+        key = self._keys.get(identity)
+        if key is None or not self.pool.is_open(key):  # a server may write into a folder that its entry names
+            key = safe_key(entry, self.workspace, self._environ)
+        if key is not None:
+            self._keys[identity] = key
+        return key
 
     def _listed_state(
         self, entry: ServerEntry, key: str, listed: ToolList | None, warnings: tuple[str, ...]
@@ -242,25 +235,24 @@ class McpServers:
         if listed is None:
             file = self.login_file(entry)
             if file is not None and file.state == "needed":
-                return ServerState(entry, "login", f"it wants a login: goalwright mcp login {entry.name}", key=key)
+                return ServerState(entry, "login", f"it requires a login: goalwright mcp login {entry.name}", key=key)
             return ServerState(entry, "active", _UNLISTED, key=key)
         warnings = (*listed.warnings, *warnings)
         if self._trust.trusts_list(entry, key, listed.digest):
-            more = {"prompts": listed.prompts, "resources": listed.resources}
-            return ServerState(entry, "active", None, listed.tools, key, warnings, **more)  # type: ignore[arg-type]
-        changed = self._trust.has_list(key)
-        state: Standing = "changed" if changed else "untrusted"
-        why = _CHANGED if changed else _NEW_TOOLS
-        return ServerState(entry, state, why, listed.tools, key, warnings, prompts=listed.prompts)
+            active = ServerState(entry, "active", None, listed.tools, key, warnings, prompts=listed.prompts)
+            return replace(active, resources=listed.resources)
+        status: Status = "changed" if self._trust.has_list(key) else "untrusted"
+        reason = _CHANGED if status == "changed" else _NEW_TOOLS
+        return ServerState(entry, status, reason, listed.tools, key, warnings, prompts=listed.prompts)
 
     def _fetch(self, entry: ServerEntry, key: str, launch: ServerLaunch) -> ToolList:
-        """The tools that a server lists now; one that failed is not tried again by this process."""
+        """Return the current tools of a server; a server that failed is not started again by this process."""
         if key in self._failed:
             raise self._failed[key]
         try:
-            with self.pool.held():  # a run holds it longer, and keeps the server
+            with self.pool.held():  # a run holds the pool longer and keeps the server
                 access = ServerAccess(key, launch, self._start(entry, key), self.login_file(entry))
-                offered = self.pool.offered(access)
+                offered = self.pool.offer(access)
         except McpFault as fault:
             self._failed[key] = fault
             raise
@@ -272,6 +264,10 @@ class McpServers:
         if entry.source == "user" and not self._trust.has_list(key):
             self._trust.trust_list(entry, key, listed.digest)
         return listed
+
+
+def _failed_state(state: ServerState, fault: McpFault) -> ServerState:
+    return replace(state, state="login" if isinstance(fault, LoginNeeded) else "broken", reason=_reason(fault))
 
 
 def _reason(fault: McpFault) -> str:

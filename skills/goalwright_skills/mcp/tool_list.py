@@ -1,4 +1,4 @@
-"""The tools of an MCP server as goalwright offers them, and the cache of such lists."""
+"""The tools and prompts that an MCP server lists, and the cache of these lists."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-MOST_TOOLS = 1_000
+MAX_TOOLS = 1_000
 _DESCRIPTION_LIMIT = 2_000
 _SCHEMA_LIMIT = 20_000
 _DAY = 24 * 3600.0
 _VERSION = 2
 _NAME_LIMIT = 100
+_MAX_ARGUMENTS = 50
 _TOOL_NAME_LIMIT = 64
 _UNSAFE = re.compile(r"[^A-Za-z0-9_-]")
 
@@ -49,7 +50,7 @@ def _shortened(name: str, server: str, original: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ListedTool:
-    """A server's tool: the name for models, the server's own name, and what the server says about it."""
+    """A tool of a server: its name for models, its original name, and its description, schema and hints."""
 
     name: str
     server: str
@@ -61,18 +62,18 @@ class ListedTool:
 
     @property
     def offered_parameters(self) -> dict[str, Any]:
-        """The parameters as models are offered them: which draft of JSON Schema it is does not matter to them."""
+        """The parameters for models, without the draft of JSON Schema."""
         return {key: value for key, value in self.parameters.items() if key != "$schema"}
 
     @property
     def effects(self) -> Effects:
-        """What a call can change, by what the server says: its list of tools is trusted, or it is not offered."""
+        """The effects of a call by the server's hints, which the user trusts with the tool list."""
         return READ_ONLY if self.read_only else Effects("outside", idempotent=self.idempotent)
 
 
 @dataclass(frozen=True, slots=True)
 class ListedPrompt:
-    """A server's prompt: its name, what it is for, and the arguments that it takes, those that it needs first."""
+    """A prompt of a server: its name, description and arguments; the first `required` arguments are required."""
 
     server: str
     name: str
@@ -82,20 +83,20 @@ class ListedPrompt:
 
     @property
     def skill_name(self) -> str:
-        """Its name among skills."""
+        """The name among skills."""
         return prompt_name(self.server, self.name)
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Its arguments as a JSON schema of type object."""
-        texts = {name: {"type": "string"} for name in self.arguments}
-        needed = list(self.arguments[: self.required])
-        return {"type": "object", "properties": texts} | ({"required": needed} if needed else {})
+        """The arguments as a JSON schema of type object."""
+        properties = {name: {"type": "string"} for name in self.arguments}
+        required = list(self.arguments[: self.required])
+        return {"type": "object", "properties": properties} | ({"required": required} if required else {})
 
 
 @dataclass(frozen=True, slots=True)
 class ToolList:
-    """What a server offered at a time; `digest` is the hash of all that it said."""
+    """The tools and prompts of a server at a time; `digest` is the hash of its complete answer."""
 
     tools: tuple[ListedTool, ...]
     digest: str
@@ -106,7 +107,7 @@ class ToolList:
 
     @property
     def is_old(self) -> bool:
-        """Whether a planner asks for a new one."""
+        """Whether planning requests a new list."""
         return not 0 <= time.time() - self.at < _DAY
 
 
@@ -117,49 +118,55 @@ def tool_list(
     *,
     resources: bool = False,
 ) -> ToolList:
-    """The list of a server's answer; tools that a model could not call are left out with a warning."""
+    """Build the list from a server's answer; tools that a model could not call are dropped with a warning."""
     rows = [join_surrogates(dict(row)) for row in rows]
-    prompts = [join_surrogates(dict(row)) for row in prompts[:MOST_TOOLS]]
-    everything = [rows, prompts] if prompts else rows
-    digest = hashlib.sha256(json.dumps(everything, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
-    found: dict[str, ListedTool] = {}
+    prompts = [join_surrogates(dict(row)) for row in prompts[:MAX_TOOLS]]
+    answer = [rows, prompts] if prompts else rows
+    digest = hashlib.sha256(json.dumps(answer, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+    tools: dict[str, ListedTool] = {}
     warnings = []
-    for row in rows[:MOST_TOOLS]:
-        own, schema = str(row.get("name", "")), _schema(row.get("inputSchema"))
-        name = tool_name(server, own)
+    for row in rows[:MAX_TOOLS]:
+        original, schema = str(row.get("name", "")), _schema(row.get("inputSchema"))
+        name = tool_name(server, original)
         if schema is None:
-            warnings.append(f"{name} is left out: its parameters are longer than {_SCHEMA_LIMIT:,} characters")
-        elif name in found:
-            warnings.append(f"the tool {own!r:.80} of the MCP server {server!r} is left out: another one is {name}")
+            warnings.append(f"{name} is dropped: its parameters are longer than {_SCHEMA_LIMIT:,} characters")
+        elif name in tools:
+            problem = f"the tool {original!r:.80} of the MCP server {server!r} is dropped"
+            warnings.append(f"{problem}: another tool has the name {name}")
         else:
             hints: dict[str, Any] = row["annotations"] if isinstance(row.get("annotations"), dict) else {}
-            said = _plain_text(str(row.get("description") or row.get("title") or own))
+            description = _plain_text(str(row.get("description") or row.get("title") or original))
             flags = (hints.get("readOnlyHint") is True, hints.get("idempotentHint") is True)
-            found[name] = ListedTool(name, server, own, shorten(said, _DESCRIPTION_LIMIT), schema, *flags)
-    if len(rows) > MOST_TOOLS:
-        warnings.append(f"the MCP server {server!r} has {len(rows):,} tools: only the first {MOST_TOOLS:,} are used")
-    offered: dict[str, ListedPrompt] = {}
+            tools[name] = ListedTool(name, server, original, shorten(description, _DESCRIPTION_LIMIT), schema, *flags)
+    if len(rows) > MAX_TOOLS:
+        warnings.append(f"the MCP server {server!r} has {len(rows):,} tools: only the first {MAX_TOOLS:,} are used")
+    by_name: dict[str, ListedPrompt] = {}
     for prompt in (_prompt(server, row) for row in prompts):
-        if offered.setdefault(prompt.skill_name, prompt) is not prompt:
-            what = f"the prompt {prompt.name!r:.80} of the MCP server {server!r} is left out"
-            warnings.append(f"{what}: another one is {prompt.skill_name}")
-    every = tuple(offered.values())
-    return ToolList(tuple(found.values()), digest, warnings=tuple(warnings), prompts=every, resources=resources)
+        if by_name.setdefault(prompt.skill_name, prompt) is not prompt:
+            problem = f"the prompt {prompt.name!r:.80} of the MCP server {server!r} is dropped"
+            warnings.append(f"{problem}: another prompt has the name {prompt.skill_name}")
+    listed = tuple(by_name.values())
+    return ToolList(tuple(tools.values()), digest, warnings=tuple(warnings), prompts=listed, resources=resources)
 
 
 def _prompt(server: str, row: Mapping[str, Any]) -> ListedPrompt:
-    given = row.get("arguments")
-    rows = [part for part in given if isinstance(part, dict)] if isinstance(given, list) else []
-    needed = [_plain_text(str(part.get("name", "")))[:_NAME_LIMIT] for part in rows if part.get("required") is True]
-    others = [_plain_text(str(part.get("name", "")))[:_NAME_LIMIT] for part in rows if part.get("required") is not True]
-    said = _plain_text(str(row.get("description") or row.get("title") or row.get("name", "")))
+    arguments = row.get("arguments")
+    arguments = [part for part in arguments if isinstance(part, dict)] if isinstance(arguments, list) else []
+    required: list[str] = []
+    optional: list[str] = []
+    for argument in arguments:
+        name = _plain_text(str(argument.get("name", "")))[:_NAME_LIMIT]
+        (required if argument.get("required") is True else optional).append(name)
+    description = shorten(
+        _plain_text(str(row.get("description") or row.get("title") or row.get("name", ""))), _DESCRIPTION_LIMIT
+    )
     name = str(row.get("name", ""))[:_NAME_LIMIT]
-    return ListedPrompt(server, name, shorten(said, _DESCRIPTION_LIMIT), (*needed, *others)[:50], len(needed))
+    return ListedPrompt(server, name, description, (*required, *optional)[:_MAX_ARGUMENTS], len(required))
 
 
-def _schema(given: Any) -> dict[str, Any] | None:
-    """The parameters as a JSON schema of type object that everything here can read; None if it is too long."""
-    schema = dict(given) if isinstance(given, dict) else {}
+def _schema(value: Any) -> dict[str, Any] | None:
+    """Return the parameters as a JSON schema of type object; None if it is too long."""
+    schema = dict(value) if isinstance(value, dict) else {}
     try:
         if len(json.dumps(schema)) > _SCHEMA_LIMIT:
             return None
@@ -175,12 +182,12 @@ def _schema(given: Any) -> dict[str, Any] | None:
 
 
 def _plain_text(text: str) -> str:
-    """A description without what could steer a terminal or hide from a reader."""
+    """Remove control characters and invisible characters from a description."""
     return printable(text, kept="\n\t").strip()
 
 
 def save(folder: Path, key: str, listed: ToolList) -> None:
-    """Keep a list for the next run; a cache that cannot be written is skipped."""
+    """Cache a list for the next run; a cache that cannot be written is skipped."""
     text = json.dumps({"v": _VERSION, **asdict(listed)}, ensure_ascii=False)
     with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
@@ -188,7 +195,7 @@ def save(folder: Path, key: str, listed: ToolList) -> None:
 
 
 def load(folder: Path, key: str) -> ToolList | None:
-    """The list that was kept for an entry; None if there is none."""
+    """Load the cached list of an entry; None if there is none."""
     try:
         document = json.loads((folder / f"{key}.json").read_text(encoding="utf-8"))
         if document.pop("v") != _VERSION:

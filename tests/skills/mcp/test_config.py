@@ -19,7 +19,7 @@ from tests.growth import growth
 
 def entry(raw: dict[str, Any]) -> ServerEntry:
     """A workspace's entry."""
-    (found,), _ = config.entries_in({"mcpServers": {"one": raw}}, Path("/w/.mcp.json"), "workspace")
+    (found,), _ = config.parse({"mcpServers": {"one": raw}}, Path("/w/.mcp.json"), "workspace")
     return found
 
 
@@ -51,14 +51,14 @@ def test_a_file_that_cannot_be_read_has_no_servers_and_a_warning(tmp_path: Path,
         ({"command": "x", "url": "http://x"}, "both 'command' and 'url': keep 'command' if goalwright starts it"),
         ({"url": "file:///etc"}, "does not begin with http"),
         ({"type": "sse", "url": "http://x"}, "'sse', which is not supported"),
-        ({"command": "x", "args": "y"}, "not a list of texts"),
-        ({"command": "x", "env": {"A": ["b"]}}, "'env' that is not an object of texts"),
+        ({"command": "x", "args": "y"}, "not a list of strings"),
+        ({"command": "x", "env": {"A": ["b"]}}, "'env' that is not an object of strings"),
         ({"command": "x", "timeout": "9"}, "number of milliseconds"),
         ({"command": "x", "args": ["${input:key}"]}, "${input:key}"),
         ({"command": "x\0y"}, "NUL character"),
         ({"command": "x", "env": {"A": "1\0--bind\0/\0/"}}, "NUL character"),
         ({"command": "x", "env": {"A=B": "1"}}, "a '=' in it"),
-        ({"command": "x", "cwd": ["y"]}, "'cwd' that is not text"),
+        ({"command": "x", "cwd": ["y"]}, "'cwd' that is not a string"),
         ({"command": "x", "cwd": "y\0z"}, "NUL character"),
     ],
 )

@@ -89,7 +89,7 @@ def test_a_file_that_the_server_loads_has_changed(workspace: Path, entry: dict[s
 
 
 def key(workspace: Path, raw: dict[str, Any]) -> str:
-    (entry,), _ = config.entries_in({"mcpServers": {"one": raw}}, workspace / ".mcp.json", "workspace")
+    (entry,), _ = config.parse({"mcpServers": {"one": raw}}, workspace / ".mcp.json", "workspace")
     return entry_key(entry, workspace, {"PATH": os.environ["PATH"]})
 
 

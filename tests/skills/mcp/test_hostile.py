@@ -127,7 +127,7 @@ def test_names_cannot_shadow_collide_or_steer(tmp_path: Path) -> None:
     assert evil.description == "Clears [2J the screen."
     left_out = " ".join(offer.warnings)
     assert "'a b'" in left_out
-    assert "mcp__small__big is left out" in left_out
+    assert "mcp__small__big is dropped" in left_out
 
 
 def test_a_list_that_the_protocol_does_not_allow_is_refused_whole(tmp_path: Path) -> None:
@@ -167,7 +167,7 @@ def test_what_a_server_says_last_does_not_repeat_its_secrets(tmp_path: Path) -> 
     servers.trust_all()
     (state,) = servers.checked()[0]
     assert state.reason is not None
-    assert "ended; it said: bad token ***" in state.reason
+    assert "ended; its last output: bad token ***" in state.reason
 
 
 @pytest.mark.parametrize("code", [-32603, -32000])

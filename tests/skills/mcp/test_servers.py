@@ -74,7 +74,7 @@ async def test_a_picture_is_not_kept_where_the_run_has_no_room(shared: McpServer
 
     picture = await tool.call({})
 
-    assert "not kept, since the run's files would have more than 1 files (`max_artifact_files`)" in picture.text
+    assert "not saved: the run's files would have more than 1 files (`max_artifact_files`)" in picture.text
     assert [file.name for file in (tmp_path / "kept").iterdir()] == ["a.txt"]
 
 
@@ -114,7 +114,7 @@ def test_trust_ends_with_any_change_of_the_entry_its_files_or_its_tools(tmp_path
     assert (listed.state, len(listed.tools), listed.reason) == (
         "untrusted",
         5,
-        "you have not trusted its tools yet: review them, then pass --trust",
+        "you have not trusted its tools yet: review them, then trust them with `goalwright mcp check`",
     )
     assert servers.offer().tools == ()
     servers.trust_tools(listed)

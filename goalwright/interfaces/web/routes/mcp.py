@@ -30,10 +30,10 @@ def list_servers(site: Site, _: Request) -> dict[str, Any]:
 @in_thread
 def begin_login(site: Site, request: Request) -> dict[str, Any]:
     """Begin a login at a trusted server; `url` is what the person opens, null if it wants no login."""
-    from goalwright_skills.mcp.server_state import named
+    from goalwright_skills.mcp.server_state import select
 
     servers = site.workspace.tools.mcp
-    state = named(servers.states()[0], [request.path_params["name"]])[0]
+    state = select(servers.states()[0], [request.path_params["name"]])[0]
     url = site.logins.begin(servers, state.entry)
     return {"name": state.entry.name, "url": url or None, "login": servers.login_state(state.entry)}
 
@@ -41,10 +41,10 @@ def begin_login(site: Site, request: Request) -> dict[str, Any]:
 @in_thread
 def show_login(site: Site, request: Request) -> dict[str, Any]:
     """How a login at a server stands: whether one that was begun here is under way, and why the last one failed."""
-    from goalwright_skills.mcp.server_state import named
+    from goalwright_skills.mcp.server_state import select
 
     servers = site.workspace.tools.mcp
-    entry = named(servers.states()[0], [request.path_params["name"]])[0].entry
+    entry = select(servers.states()[0], [request.path_params["name"]])[0].entry
     under_way, error = site.logins.standing(entry.name)
     return {"name": entry.name, "login": servers.login_state(entry), "under_way": under_way, "error": error or None}
 
@@ -52,10 +52,10 @@ def show_login(site: Site, request: Request) -> dict[str, Any]:
 @in_thread
 def end_login(site: Site, request: Request) -> dict[str, Any]:
     """Forget the login at a server."""
-    from goalwright_skills.mcp.server_state import named
+    from goalwright_skills.mcp.server_state import select
 
     servers = site.workspace.tools.mcp
-    state = named(servers.states()[0], [request.path_params["name"]])[0]
+    state = select(servers.states()[0], [request.path_params["name"]])[0]
     file = servers.login_file(state.entry)
     if file is not None:
         file.remove()

@@ -1,4 +1,4 @@
-"""The page on loopback that the browser is sent back to at the end of a login."""
+"""The loopback page to which the browser is redirected at the end of a login."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 PATH = "/callback"
 _HOST = "127.0.0.1"
-_LINE_LIMIT = 16_384
-_SLOW = 10.0
+_HEAD_LIMIT = 16_384
+_TIMEOUT = 10.0
 _DONE = "You are logged in. You can close this page and return to goalwright."
-_OTHER = "This is not the answer that goalwright waits for."
-_FAILED = "The login failed. You can close this page; goalwright says why."
+_UNEXPECTED = "This is not the answer that goalwright is waiting for."
+_FAILED = "The login failed. You can close this page; goalwright shows the reason."
 
 
 @dataclass(slots=True)
 class Callback:
-    """Listens on loopback for the one request that carries our `state`; all others are turned away."""
+    """Listens on loopback for the one request with the expected `state`; all others are refused."""
 
     port: int = 0
     state: str = ""
@@ -41,16 +41,16 @@ class Callback:
             self._socket.bind((_HOST, self.port))
         except OSError as error:
             self._socket.close()
-            what = f"the port {self.port} for the login is taken: {error.strerror}"
-            raise McpFault(what, hint='choose another `callbackPort` in "oauth" of its entry') from error
+            message = f"the port {self.port} for the login cannot be used: {error.strerror}"
+            raise McpFault(message, hint='choose another `callbackPort` in "oauth" of its entry') from error
 
     @property
     def address(self) -> str:
-        """Where the browser is sent back to."""
+        """The URL to which the browser is redirected."""
         return f"http://{_HOST}:{self._socket.getsockname()[1]}{PATH}"
 
     async def __aenter__(self) -> Callback:
-        self._server = await asyncio.start_server(self._handle, sock=self._socket, limit=_LINE_LIMIT)
+        self._server = await asyncio.start_server(self._handle, sock=self._socket, limit=_HEAD_LIMIT)
         return self
 
     async def __aexit__(
@@ -62,16 +62,16 @@ class Callback:
             self._answer.cancel()
 
     async def answer(self) -> dict[str, str]:
-        """What the browser brought: `code`, `state` and `iss`; raises McpFault if it brought an error."""
-        found = await self._answer
-        if "error" in found:
-            said = printable(found.get("error_description") or found["error"])[:200]
-            raise McpFault(f"the login was refused: {said}", hint="try it again")
-        return found
+        """Wait for `code`, `state` and `iss` from the browser; raises McpFault for an error."""
+        answer = await self._answer
+        if "error" in answer:
+            reason = printable(answer.get("error_description") or answer["error"])[:200]
+            raise McpFault(f"the login was refused: {reason}", hint="try it again")
+        return answer
 
     async def _handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            async with asyncio.timeout(_SLOW):
+            async with asyncio.timeout(_TIMEOUT):
                 head = await reader.readuntil(b"\r\n\r\n")
             status, text = self._take(head.split(b"\r\n", 1)[0].decode("latin-1"))
             body = text.encode()
@@ -87,14 +87,14 @@ class Callback:
             writer.close()
 
     def _take(self, line: str) -> tuple[str, str]:
-        """What a request brings; only one that knows our `state` counts, since any page can send others."""
-        method, _, rest = line.partition(" ")
-        parts = urlsplit(rest.partition(" ")[0])
+        """Handle a request line; only a request with the expected `state` counts, since any page can send others."""
+        method, _, target = line.partition(" ")
+        parts = urlsplit(target.partition(" ")[0])
         if method != "GET" or parts.path != PATH:
-            return "404 Not Found", _OTHER
-        given = {key: values[0] for key, values in parse_qs(parts.query, max_num_fields=20).items()}
-        state = given.get("state", "")
+            return "404 Not Found", _UNEXPECTED
+        query = {key: values[0] for key, values in parse_qs(parts.query, max_num_fields=20).items()}
+        state = query.get("state", "")
         if not self.state or not hmac.compare_digest(state.encode(), self.state.encode()) or self._answer.done():
-            return "400 Bad Request", _OTHER
-        self._answer.set_result(given)
-        return ("400 Bad Request", _FAILED) if "error" in given else ("200 OK", _DONE)
+            return "400 Bad Request", _UNEXPECTED
+        self._answer.set_result(query)
+        return ("400 Bad Request", _FAILED) if "error" in query else ("200 OK", _DONE)

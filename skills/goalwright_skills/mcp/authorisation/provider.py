@@ -1,4 +1,4 @@
-"""What adds tokens to requests: in a run those that are kept, refreshed when they are old; in a login, new ones."""
+"""Adds tokens to requests: in a run the stored tokens, refreshed if needed; in a login new ones."""
 
 from __future__ import annotations
 
@@ -32,41 +32,41 @@ _CHALLENGE_LIMIT = 4_096
 
 
 class _Storage:
-    """A token file as the package asks for it; a client that the entry names comes before a registered one."""
+    """The token file as storage for the package; a client in the entry takes precedence over a registered one."""
 
     def __init__(self, file: TokenFile, launch: ServerLaunch, redirect: str) -> None:
         self.file, self._launch, self._redirect = file, launch, redirect
 
     async def get_tokens(self) -> OAuthToken | None:
-        found: OAuthToken | None = _parsed(OAuthToken, self.file.load().get("tokens"))
-        return found
+        tokens: OAuthToken | None = _parse(OAuthToken, self.file.load().get("tokens"))
+        return tokens
 
     async def set_tokens(self, tokens: OAuthToken) -> None:
         expires = time.time() + tokens.expires_in if tokens.expires_in else None
         self.file.save(tokens=tokens.model_dump(mode="json", exclude_none=True), expires=expires, needed=None)
 
     async def get_client_info(self) -> OAuthClientInformationFull | None:
-        kept = self.file.load()
-        client: OAuthClientInformationFull | None = _parsed(OAuthClientInformationFull, kept.get("client"))
-        own = self._launch.oauth
-        if own.client_id:
-            is_same = client is not None and client.client_id == own.client_id
+        stored = self.file.load()
+        client: OAuthClientInformationFull | None = _parse(OAuthClientInformationFull, stored.get("client"))
+        configured = self._launch.oauth
+        if configured.client_id:
+            is_same = client is not None and client.client_id == configured.client_id
             return OAuthClientInformationFull(
-                client_id=own.client_id,
-                client_secret=own.client_secret or None,
+                client_id=configured.client_id,
+                client_secret=configured.client_secret or None,
                 redirect_uris=[AnyUrl(self._redirect)] if self._redirect else None,
-                token_endpoint_auth_method=None if own.client_secret else "none",
+                token_endpoint_auth_method=None if configured.client_secret else "none",
                 issuer=client.issuer if is_same and client is not None else None,
             )
-        if client is not None and kept.get("redirect") not in (None, self._redirect) and self._redirect:
-            return None  # it was registered for another address on loopback
+        if client is not None and stored.get("redirect") not in (None, self._redirect) and self._redirect:
+            return None  # it was registered for another loopback address
         return client
 
     async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
         self.file.save(client=client_info.model_dump(mode="json", exclude_none=True), redirect=self._redirect)
 
 
-def _parsed(kind: Any, value: Any) -> Any:
+def _parse(kind: Any, value: Any) -> Any:
     try:
         return kind.model_validate(value) if value is not None else None
     except ValidationError:
@@ -83,7 +83,7 @@ def _metadata(launch: ServerLaunch, redirect: str) -> OAuthClientMetadata:
 
 
 class StoredLogin(OAuthClientProvider):
-    """Uses the login that is kept; where that is not enough, it notes why, and the request fails as LoginNeeded."""
+    """Uses the stored login; if it does not suffice, the challenge is saved and the request fails with LoginNeeded."""
 
     def __init__(self, launch: ServerLaunch, file: TokenFile) -> None:
         super().__init__(launch.url, _metadata(launch, "http://127.0.0.1/callback"), _Storage(file, launch, ""))
@@ -91,12 +91,12 @@ class StoredLogin(OAuthClientProvider):
         self._launch, self._file = launch, file
 
     async def _initialize(self) -> None:
-        """Take what is kept, with the address at which tokens are refreshed: the package would guess it."""
+        """Load the login with its metadata; without it the package would guess where tokens are refreshed."""
         await super()._initialize()
-        kept = self._file.load()
-        self.context.token_expiry_time = kept.get("expires")
-        self.context.oauth_metadata = _parsed(OAuthMetadata, kept.get("metadata"))
-        self.context.protected_resource_metadata = _parsed(ProtectedResourceMetadata, kept.get("resource"))
+        stored = self._file.load()
+        self.context.token_expiry_time = stored.get("expires")
+        self.context.oauth_metadata = _parse(OAuthMetadata, stored.get("metadata"))
+        self.context.protected_resource_metadata = _parse(ProtectedResourceMetadata, stored.get("resource"))
 
     async def _auth_flow(self, request: httpx2.Request) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
         async with self.context.lock:
@@ -107,7 +107,7 @@ class StoredLogin(OAuthClientProvider):
         if sent or not self._can_refresh:
             response = yield request
         if response is None or (response.status_code == 401 and sent and self._can_refresh):
-            # One refresh at a time, in all processes: such tokens can be used once.
+            # One refresh at a time across processes, because a refresh token can be used only once.
             async with self.context.lock, hold_async(self._file.path.with_suffix(".lock")):
                 await self._initialize()
                 if self._token == sent or not self.context.is_token_valid():
@@ -126,32 +126,27 @@ class StoredLogin(OAuthClientProvider):
         return self.context.can_refresh_token() and self.context.oauth_metadata is not None
 
     def _sign(self, request: httpx2.Request) -> str:
-        """Add the token, if there is one that is valid; returns it."""
+        """Add the token to the request, if it is valid, and return it; otherwise return an empty string."""
         if not self.context.is_token_valid():
             return ""
         self._add_auth_header(request)
         return self._token
 
     def _check(self, response: httpx2.Response) -> None:
-        """Note a challenge, which the next login answers."""
+        """Save a challenge for the next login and raise LoginNeeded."""
         step_up = response.status_code == 403 and extract_field_from_www_auth(response, "error") == "insufficient_scope"
         if response.status_code != 401 and not step_up:
             return
         challenge = response.headers.get("www-authenticate", "")[:_CHALLENGE_LIMIT]
         self._file.save(needed={"status": response.status_code, "challenge": challenge})
         name = self._launch.name
-        what = f"the MCP server {name!r} wants {'another login, with more rights' if step_up else 'a login'}"
-        self.fault = LoginNeeded(what, hint=login_hint(name))
+        message = f"the MCP server {name!r} requires {'another login, with more rights' if step_up else 'a login'}"
+        self.fault = LoginNeeded(message, hint=f"log in with: goalwright mcp login {shlex.quote(name)}")
         raise self.fault
 
 
-def login_hint(name: str) -> str:
-    """The command that logs in."""
-    return f"log in with: goalwright mcp login {shlex.quote(name)}"
-
-
 class FreshLogin(OAuthClientProvider):
-    """Logs in again: `challenge` is what a server answered when it asked for that, if it did so before."""
+    """Logs in anew; answers the stored challenge of the server, if there is one."""
 
     def __init__(self, launch: ServerLaunch, file: TokenFile, callback: Callback, open_page: Any) -> None:
         self._file, self._callback, self._launch = file, callback, launch
@@ -160,20 +155,20 @@ class FreshLogin(OAuthClientProvider):
         self.logged_in = False
         self.fault: Exception | None = None
 
-        async def opened(url: str) -> None:
+        async def open_url(url: str) -> None:
             await open_page(url)
 
         super().__init__(
             launch.url,
             _metadata(launch, callback.address),
             _Storage(file, launch, callback.address),
-            redirect_handler=opened,
+            redirect_handler=open_url,
             callback_handler=self._answer,
             client_metadata_url=launch.oauth.client_metadata_url or None,
         )
 
     async def _initialize(self) -> None:
-        """Begin without the old tokens, unless only their scope is too small."""
+        """Discard the old tokens, unless only their scope is too small."""
         await super()._initialize()
         if self._challenge is None or self._challenge.get("status") != 403:
             self.context.clear_tokens()
@@ -184,7 +179,7 @@ class FreshLogin(OAuthClientProvider):
             outgoing = await flow.__anext__()
             while True:
                 if outgoing is request and self._challenge is not None:
-                    response = _challenged(request, self._challenge)
+                    response = _challenge_response(request, self._challenge)
                     self._challenge = None
                 else:
                     response = yield outgoing
@@ -192,7 +187,7 @@ class FreshLogin(OAuthClientProvider):
         except StopAsyncIteration:
             return
         except Exception as error:
-            self.fault = self.fault or error  # what carries it on may replace it
+            self.fault = self.fault or error  # other code may replace it on the way up
             raise
         finally:
             await flow.aclose()
@@ -200,7 +195,9 @@ class FreshLogin(OAuthClientProvider):
     async def _perform_authorization(self) -> httpx2.Request:
         client, metadata = self.context.client_info, self.context.oauth_metadata
         if metadata is None and self.context.protected_resource_metadata is not None:
-            raise OAuthFlowError("its authorisation server does not say where to log in")  # the package would guess
+            raise OAuthFlowError(
+                "its authorisation server has no metadata with the URLs of a login"
+            )  # the package would guess
         if client is not None and client.client_secret and client.token_endpoint_auth_method is None:
             methods = (metadata.token_endpoint_auth_methods_supported if metadata else None) or ["client_secret_basic"]
             client.token_endpoint_auth_method = next(
@@ -211,27 +208,27 @@ class FreshLogin(OAuthClientProvider):
     async def _answer(self) -> Any:
         from mcp.shared.auth import AuthorizationCodeResult
 
-        given = await self._callback.answer()
-        return AuthorizationCodeResult(code=given.get("code", ""), state=given.get("state"), iss=given.get("iss"))
+        answer = await self._callback.answer()
+        return AuthorizationCodeResult(code=answer.get("code", ""), state=answer.get("state"), iss=answer.get("iss"))
 
     async def _handle_token_response(self, response: httpx2.Response) -> None:
         await super()._handle_token_response(response)
         context, client = self.context, self.context.client_info
         if client is not None and client.issuer is None and context.oauth_metadata is not None:
-            client.issuer = str(context.oauth_metadata.issuer)  # a client that the entry names stays with its server
+            client.issuer = str(context.oauth_metadata.issuer)  # binds a client from the entry to this server
         self._file.save(
-            metadata=_dumped(context.oauth_metadata),
-            resource=_dumped(context.protected_resource_metadata),
-            client=_dumped(client),
+            metadata=_dump(context.oauth_metadata),
+            resource=_dump(context.protected_resource_metadata),
+            client=_dump(client),
             redirect=self._callback.address,
         )
         self.logged_in = True
 
 
-def _dumped(value: Any) -> Any:
+def _dump(value: Any) -> Any:
     return value.model_dump(mode="json", exclude_none=True) if value is not None else None
 
 
-def _challenged(request: httpx2.Request, challenge: dict[str, Any]) -> httpx2.Response:
+def _challenge_response(request: httpx2.Request, challenge: dict[str, Any]) -> httpx2.Response:
     headers = {"www-authenticate": str(challenge.get("challenge") or "Bearer")}
     return httpx2.Response(403 if challenge.get("status") == 403 else 401, headers=headers, request=request)

@@ -1,4 +1,4 @@
-"""What is kept of a login at an MCP server: one file a server in the user's data folder, readable by the user alone."""
+"""The stored logins at MCP servers: one file per server in the user's data folder, readable only by the user."""
 
 from __future__ import annotations
 
@@ -27,33 +27,33 @@ _SHORTEST_SECRET = 6
 
 
 class LoginNeeded(McpFault):
-    """A server wants a login before it answers."""
+    """A server requires a login before it answers."""
 
     code = "MCP_LOGIN"
 
 
 def login_key(launch: ServerLaunch, source: str) -> str:
-    """Which login belongs to a server: one of another workspace, name or address has another."""
+    """Return the key of a server's login, which depends on its workspace, name and URL."""
     where = str(launch.folder) if source == "workspace" else ""
     return hashlib.sha256(json.dumps([source, where, launch.name, launch.url]).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class TokenFile:
-    """The login of one server. Tokens, the registered client, and where they are refreshed; never shown."""
+    """The login at one server: tokens, the registered client, and the metadata for refreshing them."""
 
     path: Path
     server: str = ""
 
     def load(self) -> dict[str, Any]:
-        """What is kept; nothing if there is no file, or if others could have written or read it."""
+        """Load the login; empty if there is no file, or if other users may read or write it."""
         try:
             handle = os.open(self.path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
         except OSError:
             return {}
         with os.fdopen(handle, "rb") as file:
-            found = os.fstat(file.fileno())
-            if not stat.S_ISREG(found.st_mode) or (os.name == "posix" and found.st_mode & 0o077):
+            mode = os.fstat(file.fileno()).st_mode
+            if not stat.S_ISREG(mode) or (os.name == "posix" and mode & 0o077):
                 return {}
             content = file.read(_LIMIT + 1)
         with suppress(ValueError, RecursionError):
@@ -63,7 +63,7 @@ class TokenFile:
         return {}
 
     def save(self, **changes: Any) -> None:
-        """Change what is kept, all at once; the file is created for the user alone."""
+        """Change the stored login atomically; only the user can read the file."""
         document = {**self.load(), **changes, "v": _VERSION, "server": self.server}
         content = json.dumps({key: value for key, value in document.items() if value is not None}).encode()
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -78,29 +78,29 @@ class TokenFile:
             raise
 
     def remove(self) -> bool:
-        """Forget the login; returns whether there was one."""
-        had = bool(self.load().get("tokens"))
+        """Delete the login and return whether there was one."""
+        existed = bool(self.load().get("tokens"))
         self.path.unlink(missing_ok=True)
-        return had
+        return existed
 
     @property
     def state(self) -> LoginState:
-        """How the login stands, going by the file."""
-        kept = self.load()
-        if kept.get("needed"):
+        """The state of the stored login."""
+        login = self.load()
+        if login.get("needed"):
             return "needed"
-        tokens = kept.get("tokens")
+        tokens = login.get("tokens")
         if not isinstance(tokens, dict):
             return "none"
-        expires = kept.get("expires")
-        is_over = isinstance(expires, int | float) and expires < time.time()
-        return "expired" if is_over and not tokens.get("refresh_token") else "active"
+        expires = login.get("expires")
+        has_expired = isinstance(expires, int | float) and expires < time.time()
+        return "expired" if has_expired and not tokens.get("refresh_token") else "active"
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """Values that must not be repeated anywhere."""
-        kept = self.load()
-        tables = [kept.get(key) for key in ("tokens", "client")]
+        """Values that must not occur in messages or records."""
+        login = self.load()
+        tables = [login.get(key) for key in ("tokens", "client")]
         names = ("access_token", "refresh_token", "client_secret", "registration_access_token")
-        found = [str(table[name]) for table in tables if isinstance(table, dict) for name in names if table.get(name)]
-        return tuple(secret for secret in found if len(secret) >= _SHORTEST_SECRET)
+        values = [str(table[name]) for table in tables if isinstance(table, dict) for name in names if table.get(name)]
+        return tuple(secret for secret in values if len(secret) >= _SHORTEST_SECRET)

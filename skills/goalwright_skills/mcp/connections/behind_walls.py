@@ -1,4 +1,4 @@
-"""MCP servers whose entry says `"confined": true`: started behind the walls of tools, for as long as they run."""
+"""MCP servers with `"confined": true` in their entry: started in the sandbox of tools."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _CPU_SECONDS = 3_600
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """What to start, and with which environment; the caller closes the open files of the launch, and watches it."""
+    """A command and its environment; the caller closes the launch's files and watches its memory."""
 
     launch: Launch
     env: Mapping[str, str]
@@ -34,18 +34,18 @@ class Started:
 
 @contextmanager
 def confined(launch: ServerLaunch, env: Mapping[str, str], confinement: Confinement) -> Iterator[Started]:
-    """What starts a server that sees the workspace without secrets, read-only, and can write to a scratch folder."""
+    """Yield the command of a server that reads the workspace without secrets and writes to a scratch folder."""
     if confinement.refusal:
-        what = f"the MCP server {launch.name!r} is not started: {confinement.refusal}"
-        raise McpFault(what, hint='or remove "confined" from its entry')
+        message = f"the MCP server {launch.name!r} is not started: {confinement.refusal}"
+        raise McpFault(message, hint='or remove "confined" from its entry')
     program = _program(launch, env)
     folder = Path(tempfile.mkdtemp(prefix="goalwright-mcp-")).resolve()
     try:
         shown = hidden_paths.unlinked(launch.folder, hidden_paths.shown_anyway(launch.folder))
         limits = ResourceLimits(cpu=_CPU_SECONDS)
         box = Box(launch.cwd, (launch.folder,), (folder,), launch.network, limits, shown)
-        own = dict.fromkeys(("HOME", "TMPDIR", "XDG_CACHE_HOME"), str(folder))
-        command = Command((program, *launch.args), _installed(program, launch.folder), env={**own, **launch.env})
+        scratch = dict.fromkeys(("HOME", "TMPDIR", "XDG_CACHE_HOME"), str(folder))
+        command = Command((program, *launch.args), _installed(program, launch.folder), env={**scratch, **launch.env})
         started = confinement.launch(command, box)
         try:
             yield Started(started, {name: value for name, value in env.items() if name not in launch.env})
@@ -56,29 +56,29 @@ def confined(launch: ServerLaunch, env: Mapping[str, str], confinement: Confinem
 
 
 def _program(launch: ServerLaunch, env: Mapping[str, str]) -> str:
-    """The path of the program: inside, nothing is looked for."""
+    """Return the path of the program, because PATH is not searched inside the sandbox."""
     if os.sep in launch.command:
         return str(launch.cwd / Path(launch.command).expanduser())
-    found = shutil.which(launch.command, path=env.get("PATH", os.defpath))
-    if found is None:
+    program = shutil.which(launch.command, path=env.get("PATH", os.defpath))
+    if program is None:
         raise FileNotFoundError(2, "No such file or directory", launch.command)
-    return found
+    return program
 
 
 def _installed(program: str, workspace: Path) -> tuple[Path, ...]:
-    """What a program is installed with, as its path is written and where links lead; the workspace is shown anyway."""
+    """Return the installation of a program, by its path and by the target of links; empty in the workspace."""
     root = Path(os.path.realpath(workspace))
-    found: list[Path] = []
-    for place in {Path(os.path.normpath(program)), Path(os.path.realpath(program))}:
-        if any(place.is_relative_to(shown) for shown in (*PROGRAMS, root, workspace)):
+    paths: list[Path] = []
+    for path in {Path(os.path.normpath(program)), Path(os.path.realpath(program))}:
+        if any(path.is_relative_to(shown) for shown in (*PROGRAMS, root, workspace)):
             continue
-        if place.parent.name in ("bin", "Scripts"):
-            found += installation(place.parent.parent)
+        if path.parent.name in ("bin", "Scripts"):
+            paths += installation(path.parent.parent)
         else:
-            found.append(place if _holds_more(place.parent, root) else place.parent)
-    return tuple(found)
+            paths.append(path if _is_shared(path.parent, root) else path.parent)
+    return tuple(paths)
 
 
-def _holds_more(folder: Path, workspace: Path) -> bool:
-    """Whether a folder is no program's own: the home folder or the workspace lies in it."""
+def _is_shared(folder: Path, workspace: Path) -> bool:
+    """Whether a folder contains the home folder or the workspace, and therefore more than a program."""
     return any(Path(os.path.realpath(inner)).is_relative_to(folder) for inner in (Path.home(), workspace))

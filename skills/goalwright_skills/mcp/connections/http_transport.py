@@ -1,4 +1,4 @@
-"""Messages to and from an MCP server at an HTTP address, and the requests of a login there, which lead elsewhere."""
+"""Messages to and from an MCP server at an HTTP address, and the requests of its logins to other hosts."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
 
     from goalwright_skills.mcp.entry import ServerLaunch
 
-# A person may take their time to answer what a server asks in the middle of a call.
-_LONGEST_SILENCE = 3_600.0
+# A person may need this long to answer a question during a call.
+_READ_TIMEOUT = 3_600.0
 _LOGIN_SECONDS = 30.0
 _LOGIN_LIMIT = 1_000_000
-# What is packed can be a thousand times as long as what is counted here.
-_UNPACKED = "identity"
+# A compressed answer can be a thousand times as long when it is decompressed.
+_UNCOMPRESSED = "identity"
 
 
 @asynccontextmanager
 async def http(launch: ServerLaunch, auth: httpx2.Auth | None = None) -> AsyncIterator[Any]:
-    """Streams to a server at an address. Redirects are followed within its origin only, so headers stay there."""
-    limits = httpx2.Timeout(30.0, read=max(_LONGEST_SILENCE, launch.timeout))
+    """Yield streams to a server; redirects are followed only within its origin, so that headers stay there."""
+    limits = httpx2.Timeout(30.0, read=max(_READ_TIMEOUT, launch.timeout))
     transport = BoundedTransport(LoginAddresses(launch.url))
-    headers = {**launch.headers, "Accept-Encoding": _UNPACKED}
+    headers = {**launch.headers, "Accept-Encoding": _UNCOMPRESSED}
     async with (
         httpx2.AsyncClient(headers=headers, timeout=limits, transport=transport, auth=auth) as client,
         streamable_http_client(launch.url, http_client=client) as streams,
@@ -52,13 +52,13 @@ def _connection() -> httpx2.AsyncHTTPTransport:
 
 
 class BoundedTransport(httpx2.AsyncBaseTransport):
-    """HTTP whose answers are cut off when they are too long; streams of events have a limit for each event.
+    """An HTTP transport that limits the length of answers; event streams have a limit for each event.
 
-    Packed answers are not asked for, and refused.
+    Compressed answers are refused.
 
-    What is not sent to the server itself is for a login: where it may go is checked, that very address is connected
-    to, and its answers are short and come soon. Each such request has connections of its own: one that was made to a
-    host must never carry what is meant for another host at the same address.
+    Requests to other URLs than the server's belong to a login: their address is checked and pinned, and their answers
+    are limited in length and time. Each has a connection of its own, because a connection to one host must never carry
+    a request to another host at the same address.
     """
 
     def __init__(
@@ -70,14 +70,14 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
         self._server, self._inner = httpx2.URL(addresses.server), self._connect()
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """The answer of the server, or of one that a login leads to."""
+        """Send a request to the server or, during a login, to another host."""
         if not self._is_server(request.url):
-            return await self._login_answer(request)
+            return await self._send_login(request)
         try:
-            found = await asyncio.to_thread(lambda: self._addresses.of_server)
+            addresses = await asyncio.to_thread(lambda: self._addresses.of_server)
         except (OSError, UnicodeError) as error:
             raise httpx2.ConnectError(str(error), request=request) from error
-        response = await _sent(self._inner, request, found)
+        response = await _send(self._inner, request, addresses)
         if not response.headers.get("content-type", "").startswith("text/event-stream"):
             response.stream = _BoundedStream(response.stream)
         return response
@@ -86,11 +86,11 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
         server = self._server
         return (url.scheme, url.host, url.port, url.path) == (server.scheme, server.host, server.port, server.path)
 
-    async def _login_answer(self, request: httpx2.Request) -> httpx2.Response:
-        found = await asyncio.to_thread(self._addresses.check, str(request.url))
+    async def _send_login(self, request: httpx2.Request) -> httpx2.Response:
+        addresses = await asyncio.to_thread(self._addresses.check, str(request.url))
         try:
             async with asyncio.timeout(_LOGIN_SECONDS), self._connect() as inner:
-                response = await _sent(inner, request, found)
+                response = await _send(inner, request, addresses)
                 body = bytearray()
                 async for part in response.stream:  # type: ignore[union-attr]
                     body += part
@@ -109,21 +109,25 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
         await self._inner.aclose()
 
 
-async def _sent(inner: httpx2.AsyncBaseTransport, request: httpx2.Request, found: Sequence[str]) -> httpx2.Response:
-    response = await _answer(inner, request, found)
-    packed = response.headers.get("content-encoding", _UNPACKED).strip().lower()
-    if packed not in ("", _UNPACKED):
+async def _send(inner: httpx2.AsyncBaseTransport, request: httpx2.Request, addresses: Sequence[str]) -> httpx2.Response:
+    response = await _connect_and_send(inner, request, addresses)
+    encoding = response.headers.get("content-encoding", _UNCOMPRESSED).strip().lower()
+    if encoding not in ("", _UNCOMPRESSED):
         await response.aclose()
-        raise httpx2.DecodingError(f"an answer packed as {packed[:40]!r}, which was not asked for", request=request)
+        raise httpx2.DecodingError(
+            f"the answer has the content encoding {encoding[:40]!r}, which was not requested", request=request
+        )
     return response
 
 
-async def _answer(inner: httpx2.AsyncBaseTransport, request: httpx2.Request, found: Sequence[str]) -> httpx2.Response:
-    """The answer from the first of these addresses that can be connected to; the host keeps name and certificate."""
+async def _connect_and_send(
+    inner: httpx2.AsyncBaseTransport, request: httpx2.Request, addresses: Sequence[str]
+) -> httpx2.Response:
+    """Send a request to the first address that accepts a connection, with the host's name and certificate."""
     host = request.url.host
     if literal(host) is not None:
         return await inner.handle_async_request(request)
-    for last, address in enumerate(found, 1 - len(found)):
+    for address in addresses:
         pinned = httpx2.Request(
             request.method,
             request.url.copy_with(host=address),
@@ -134,7 +138,7 @@ async def _answer(inner: httpx2.AsyncBaseTransport, request: httpx2.Request, fou
         try:
             return await inner.handle_async_request(pinned)
         except (httpx2.ConnectError, httpx2.ConnectTimeout):
-            if last == 0:
+            if address == addresses[-1]:
                 raise
     raise httpx2.ConnectError(f"{host} has no address", request=request)
 
@@ -148,7 +152,7 @@ class _BoundedStream(httpx2.AsyncByteStream):
         async for part in self._inner:
             length += len(part)
             if length > MESSAGE_LIMIT:
-                raise httpx2.ReadError(f"an answer of more than {MESSAGE_LIMIT // 1024**2} MB")
+                raise httpx2.ReadError(f"the answer is longer than {MESSAGE_LIMIT // 1024**2} MB")
             yield part
 
     async def aclose(self) -> None:

@@ -1,4 +1,4 @@
-"""The MCP servers of this process: they live in a thread with a loop of their own, whichever loop calls them."""
+"""The MCP servers of this process, which run in a thread with an event loop of their own."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from goalwright_skills.mcp.connections.callbacks import CallUnderWay
+from goalwright_skills.mcp.connections.callbacks import PendingCall
 from goalwright_skills.mcp.connections.connection import ServerConnection, close_all
 from goalwright_skills.tools.current_call import current_person
 
@@ -26,7 +26,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class ServerAccess:
-    """How a server is reached: the hash of its entry, what starts it, on which conditions, and its login."""
+    """The access to a server: the hash of its entry, its launch, the conditions of a start, and its login."""
 
     key: str
     launch: ServerLaunch
@@ -35,7 +35,7 @@ class ServerAccess:
 
 
 class ServerPool:
-    """Starts servers when they are first needed; they end when nobody holds the pool any more."""
+    """Starts servers when they are first needed and ends them when the last holder releases the pool."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._environ = environ
@@ -47,7 +47,7 @@ class ServerPool:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Keep servers from the first call to the end of the block, or of the last such block."""
+        """Keep servers running until the end of the block, or of the last concurrent block."""
         self.hold()
         try:
             yield
@@ -59,7 +59,7 @@ class ServerPool:
                 self.close()
 
     def hold(self) -> None:
-        """Keep servers until the pool is closed."""
+        """Keep servers running until the pool is closed."""
         with self._lock:
             self._holders += 1
 
@@ -68,27 +68,27 @@ class ServerPool:
         connection = self._connections.get(key)
         return connection is not None and connection.is_open
 
-    def offered(self, server: ServerAccess) -> ServerOffer:
-        """What a server offers; waits for it, so not for the thread of a loop."""
+    def offer(self, server: ServerAccess) -> ServerOffer:
+        """Return the tools and prompts of a server; blocks, so it must not run in an event loop's thread."""
 
-        async def listed() -> ServerOffer:
-            return await self._connection(server).offered()
+        async def request() -> ServerOffer:
+            return await self._connection(server).offer()
 
-        return self._submit(listed).result()
+        return self._submit(request).result()
 
     async def ask(
-        self, server: ServerAccess, work: Callable[[ServerConnection, CallUnderWay], Coroutine[Any, Any, Result]]
+        self, server: ServerAccess, request: Callable[[ServerConnection, PendingCall], Coroutine[Any, Any, Result]]
     ) -> Result:
-        """What a server answers; whom it may ask meanwhile is asked in the caller's own loop."""
-        call = CallUnderWay(current_person(), asyncio.get_running_loop())
+        """Send a request; questions of the server to the person are asked in the caller's loop."""
+        call = PendingCall(current_person(), asyncio.get_running_loop())
 
-        async def asked() -> Result:
-            return await work(self._connection(server), call)
+        async def send() -> Result:
+            return await request(self._connection(server), call)
 
-        return await asyncio.wrap_future(self._submit(asked))
+        return await asyncio.wrap_future(self._submit(send))
 
     def close(self) -> None:
-        """End all servers, and the thread."""
+        """End all servers and the thread."""
         with self._lock:
             loop, thread, self._loop, self._thread = self._loop, self._thread, None, None
             connections, self._connections = list(self._connections.values()), {}
@@ -103,7 +103,7 @@ class ServerPool:
         return self._connections.setdefault(server.key, new)
 
     def forget(self, key: str) -> None:
-        """End a server, such as one whose login has changed; the next call starts it again."""
+        """End a server, for example after its login has changed; the next call starts it again."""
         connection = self._connections.pop(key, None)
         if connection is not None and self._loop is not None:
             self._submit(connection.close).result()

@@ -1,4 +1,4 @@
-"""Takes the secrets that a server was given out of what it says: it may repeat them anywhere."""
+"""Removes the secrets of a server from its messages, because it may repeat them anywhere."""
 
 from __future__ import annotations
 
@@ -12,42 +12,42 @@ if TYPE_CHECKING:
     from goalwright_skills.mcp.entry import ServerLaunch
 
 _HIDDEN = "***"
-_LONGEST = 300
+_ERROR_LIMIT = 300
 
 
 @dataclass(frozen=True, slots=True)
 class Redaction:
-    """Knows the secrets of one server: those of its entry, and the tokens of its login."""
+    """The secrets of one server: those in its entry and the tokens of its login."""
 
     launch: ServerLaunch
     login: TokenFile | None = None
 
     def text(self, text: str) -> str:
-        """A text for people: without any value of the entry's environment or headers, nor a token."""
-        return _without(text, (*self.launch.secrets, *self._tokens))  # type: ignore[no-any-return]
+        """Redact a text for people: every value of the entry's environment and headers, and every token."""
+        return _redact(text, (*self.launch.secrets, *self._tokens))  # type: ignore[no-any-return]
 
     def error(self, error: BaseException | None) -> str:
-        """What an error says, in one line."""
-        return self.text(printable(str(error or "") or type(error).__name__))[:_LONGEST]
+        """Return the redacted text of an error in one line."""
+        return self.text(printable(str(error or "") or type(error).__name__))[:_ERROR_LIMIT]
 
     def value(self, value: Any) -> Any:
-        """A value that is recorded: without tokens and credentials; an environment also holds paths and plain words."""
+        """Redact tokens and credentials in a recorded value, but not an environment's paths and plain words."""
         secrets = (*self.launch.credentials, *self._tokens)
-        return _without(value, secrets) if secrets else value
+        return _redact(value, secrets) if secrets else value
 
     @property
     def _tokens(self) -> tuple[str, ...]:
         return self.login.secrets if self.login is not None else ()
 
 
-def _without(value: Any, secrets: tuple[str, ...]) -> Any:
+def _redact(value: Any, secrets: tuple[str, ...]) -> Any:
     match value:
         case str():
             for secret in secrets:
                 value = value.replace(secret, _HIDDEN)
             return value
         case dict():
-            return {_without(key, secrets): _without(part, secrets) for key, part in value.items()}
+            return {_redact(key, secrets): _redact(part, secrets) for key, part in value.items()}
         case list() | tuple():
-            return type(value)(_without(part, secrets) for part in value)
+            return type(value)(_redact(part, secrets) for part in value)
     return value

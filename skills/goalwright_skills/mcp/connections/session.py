@@ -1,4 +1,4 @@
-"""The session with one server: opened when first needed, held in a task of its own, opened again if it ends."""
+"""The session with one server: started when first needed, held in a task of its own, restarted if it ends."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     from goalwright_skills.confinement import Confinement
     from goalwright_skills.mcp.authorisation.tokens import LoginNeeded, TokenFile
     from goalwright_skills.mcp.connections.callbacks import ClientCallbacks
-    from goalwright_skills.mcp.connections.transport import Noise
+    from goalwright_skills.mcp.connections.transport import OtherOutput
     from goalwright_skills.mcp.entry import ServerLaunch
 
 START_TIMEOUT = 30.0
-RESTARTS = 3
+MAX_RESTARTS = 3
 _CLOSED = -32000
 
 
 @dataclass(frozen=True, slots=True)
 class ServerStart:
-    """What a start depends on: whether it is `allowed`, asked each time, and the walls of confined servers."""
+    """The conditions of a start: `allowed` is called each time, `confinement` only for confined servers."""
 
     allowed: Callable[[], bool] = lambda: True
     confinement: Callable[[], Confinement] = choose
@@ -39,7 +39,7 @@ class ServerStart:
 
 @dataclass(slots=True)
 class ServerSession:
-    """Everything here runs in the pool's loop; `started` counts how often the server was."""
+    """The session with a server, in the pool's loop; `started` counts its starts."""
 
     launch: ServerLaunch
     environ: Mapping[str, str]
@@ -51,21 +51,21 @@ class ServerSession:
     _serving: asyncio.Task[None] | None = None
     _closing: asyncio.Event = field(default_factory=asyncio.Event)
     _starting: asyncio.Lock = field(default_factory=asyncio.Lock)
-    _noise: Noise | None = None
+    _output: OtherOutput | None = None
     _auth: Any = None
 
     @property
     def is_open(self) -> bool:
-        """Whether the server is there."""
+        """Whether the server is connected."""
         return self._client is not None and self._serving is not None and not self._serving.done()
 
     @property
     def redaction(self) -> Redaction:
-        """What hides the server's secrets."""
+        """The redaction of the server's secrets."""
         return Redaction(self.launch, self.login)
 
     async def client(self) -> Any:
-        """The package's client of the server, which is started if need be."""
+        """Return the client of the server, which is started if needed."""
         async with self._starting:
             if not self.is_open:
                 await self._start()
@@ -82,7 +82,7 @@ class ServerSession:
                 await asyncio.wait({serving}, timeout=5)
 
     async def within(self, answer: Awaitable[Any], seconds: float | None) -> Any:
-        """The answer of the server; every way in which it fails becomes a McpFault."""
+        """Await an answer of the server; every failure becomes a McpFault."""
         try:
             return await asyncio.wait_for(answer, seconds)
         except TimeoutError as error:
@@ -91,33 +91,33 @@ class ServerSession:
             raise
         except Exception as error:  # the package and its transports raise many kinds
             if type(error).__module__.startswith("goalwright"):
-                raise  # the run waits for a person
-            raise await self._as_fault(error) from error
+                raise  # the run must wait for a person
+            raise await self._fault(error) from error
 
-    async def _as_fault(self, error: Exception) -> McpFault:
+    async def _fault(self, error: Exception) -> McpFault:
         name = self.launch.name
         if (login := self._login_fault()) is not None:
             return login
         closed = getattr(error, "code", None) == _CLOSED and not is_answer(error)
         if closed or not self.is_open or is_disconnect(error):
-            why, cut_off = self._why_not_there(error), self._noise is not None and self._noise.fault
+            reason, was_cut_off = self._disconnect_reason(error), self._output is not None and self._output.fault
             await self.close()
-            kind = McpFault if cut_off else ServerEnded  # what it did once, it would do again
-            return kind(f"the MCP server {name!r} {why}", hint="the next call restarts it")
-        said = self.redaction.error(error)
+            fault_type = McpFault if was_cut_off else ServerEnded  # a retry would be cut off again
+            return fault_type(f"the MCP server {name!r} {reason}", hint="the next call restarts it")
+        text = self.redaction.error(error)
         if type(error).__name__ == "ValidationError":
-            return McpFault(f"the MCP server {name!r} broke the protocol: {said}", hint="tell its author")
-        return McpFault(f"the MCP server {name!r} refused it: {said}", hint="check the arguments")
+            return McpFault(f"the MCP server {name!r} broke the protocol: {text}", hint="report it to its author")
+        return McpFault(f"the MCP server {name!r} refused the request: {text}", hint="check the arguments")
 
     async def _start(self) -> None:
-        if self.started > RESTARTS:
-            what = f"the MCP server {self.launch.name!r} has ended {self.started} times and will not be restarted"
-            raise ServerEnded(what, hint="`goalwright mcp check` shows what is wrong")
+        if self.started > MAX_RESTARTS:
+            message = f"the MCP server {self.launch.name!r} has ended {self.started} times and will not be restarted"
+            raise ServerEnded(message, hint="`goalwright mcp check` shows the problem")
         await self.close()
         if not await asyncio.to_thread(self.start.allowed):
-            what = f"the MCP server {self.launch.name!r} is not started: its files have changed since you trusted it"
-            raise McpFault(what, hint="review them, then pass --trust")
-        await asyncio.to_thread(_load_package)  # which takes seconds, and not the server's
+            message = f"the MCP server {self.launch.name!r} is not started: its files have changed since you trusted it"
+            raise McpFault(message, hint="review them, then trust the server again with `goalwright mcp check`")
+        await asyncio.to_thread(_load_package)  # the import takes seconds, which do not count for the server
         self.started += 1
         self._closing = asyncio.Event()
         ready: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
@@ -126,50 +126,51 @@ class ServerSession:
         if ready.done():
             self._client = ready.result()
             return
-        late = f"did not answer within {START_TIMEOUT:g} s"
-        why = self._why_not_started(self._serving.exception()) if self._serving.done() else late
+        reason = f"did not answer within {START_TIMEOUT:g} s"
+        if self._serving.done():
+            reason = self._start_failure(self._serving.exception())
         login = self._login_fault()
         self._serving.cancel()
         await self.close()
         if login is not None:
-            self.started -= 1  # it was there
+            self.started -= 1  # it answered, so this was no failed start
             raise login
-        raise McpFault(f"the MCP server {self.launch.name!r} {why}", hint="`goalwright mcp check` tries it again")
+        raise McpFault(f"the MCP server {self.launch.name!r} {reason}", hint="`goalwright mcp check` tries again")
 
     async def _serve(self, ready: asyncio.Future[Any], closing: asyncio.Event) -> None:
-        """Hold the connection open until it is closed; all of it in one task, as anyio wants."""
+        """Hold the connection open until it is closed, all in one task as anyio requires."""
         try:
             from mcp import Client
 
             from goalwright_skills.mcp.connections import http_transport, transport
         except ImportError as error:
-            what = f"the MCP server {self.launch.name!r} needs the package mcp, which is not installed"
-            raise McpFault(what, hint="pip install 'goalwright[mcp]'") from error
+            message = f"the MCP server {self.launch.name!r} needs the package mcp, which is not installed"
+            raise McpFault(message, hint="pip install 'goalwright[mcp]'") from error
         logger = logging.getLogger("mcp")
         if not logger.handlers:
-            logger.addHandler(logging.NullHandler())  # its messages are for its developers
-        self._noise = noise = transport.Noise()
+            logger.addHandler(logging.NullHandler())  # its messages are not for users
+        self._output = output = transport.OtherOutput()
         with self._program(transport) as started:
             streams = (
                 http_transport.http(self.launch, self._authorisation())
                 if started is None
-                else transport.stdio(self.launch, started, noise, closing.set)
+                else transport.stdio(self.launch, started, output, closing.set)
             )
-            said = self.callbacks
+            callbacks = self.callbacks
             async with Client(
                 streams,
                 cache=None,
-                message_handler=said.notice,
-                elicitation_callback=said.elicit,
-                list_roots_callback=said.list_roots,
-                logging_callback=said.log,
+                message_handler=callbacks.notice,
+                elicitation_callback=callbacks.elicit,
+                list_roots_callback=callbacks.list_roots,
+                logging_callback=callbacks.log,
                 log_level="info",
             ) as client:
                 ready.set_result(client)
                 await closing.wait()
 
     def _authorisation(self) -> Any:
-        """What adds the tokens of a login; an entry that has its own Authorization needs none."""
+        """Return the authorisation by a stored login; None if the entry has its own Authorization header."""
         if self.login is None or any(name.lower() == "authorization" for name in self.launch.headers):
             return None
         from goalwright_skills.mcp.authorisation.provider import StoredLogin
@@ -178,7 +179,7 @@ class ServerSession:
         return self._auth
 
     def _program(self, transport: Any) -> AbstractContextManager[Started | None]:
-        """What to start, behind walls if its entry says so; None if the server is at an address."""
+        """Return the command to start, confined if the entry says so; None for a server at a URL."""
         launch = self.launch
         if launch.url:
             return nullcontext()
@@ -188,36 +189,36 @@ class ServerSession:
         return nullcontext(Started(Launch((launch.command, *launch.args)), env))
 
     def _login_fault(self) -> LoginNeeded | None:
-        """That a login is needed, if that is why a request failed; asked once."""
+        """Return, once, the fault that a request failed because a login is needed."""
         fault: LoginNeeded | None = getattr(self._auth, "fault", None)
         if fault is not None:
             self._auth.fault = None
         return fault
 
-    def _why_not_started(self, error: BaseException | None) -> str:
-        """Why a server could not be started, in words that follow its name."""
+    def _start_failure(self, error: BaseException | None) -> str:
+        """Return why the server could not be started, as a phrase that follows its name."""
         first = root_cause(error)
         if is_answer(first) and not self.launch.url:
             return f"refused to start: {self.redaction.error(first)}"
-        return self._why_not_there(error)
+        return self._disconnect_reason(error)
 
-    def _why_not_there(self, error: BaseException | None) -> str:
-        """Why a server is not there, in words that follow its name."""
-        first, noise = root_cause(error), self._noise
+    def _disconnect_reason(self, error: BaseException | None) -> str:
+        """Return why the server is not connected, as a phrase that follows its name."""
+        first, output = root_cause(error), self._output
         if isinstance(first, McpFault):
             return first.message.removeprefix(f"the MCP server {self.launch.name!r} ")
-        if noise is not None and noise.fault:
-            return f"{noise.fault}, and was ended"
+        if output is not None and output.fault:
+            return f"{output.fault}, and was ended"
         if isinstance(first, FileNotFoundError | PermissionError | NotADirectoryError):
             return f"cannot be started: {self.launch.command!r}: {first.strerror}"
         if self.launch.url:
             return f"cannot be reached: {self.redaction.error(first)}"
-        said = self.redaction.text(noise.last_line) if noise is not None else ""
-        return f"ended{f'; it said: {said}' if said else ' without a word'}"
+        line = self.redaction.text(output.last_line) if output is not None else ""
+        return f"ended; its last output: {line}" if line else "ended without any output"
 
 
 def _load_package() -> None:
-    with suppress(ImportError):  # said when it is used
+    with suppress(ImportError):  # reported when it is used
         import mcp  # noqa: F401
 
         from goalwright_skills.mcp.connections import http_transport, transport  # noqa: F401

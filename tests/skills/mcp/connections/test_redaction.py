@@ -6,7 +6,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from goalwright_skills.mcp.connections.callbacks import CallUnderWay, ClientCallbacks
+from goalwright_skills.mcp.connections.callbacks import ClientCallbacks, PendingCall
 from goalwright_skills.mcp.connections.redaction import Redaction
 from goalwright_skills.mcp.entry import ServerLaunch
 from goalwright_skills.tools.current_call import FormAnswer, FormQuestion
@@ -43,7 +43,7 @@ def test_credentials_are_taken_out_of_values_and_plain_words_stay() -> None:
 
 async def asked(schema: dict[str, Any]) -> tuple[str, list[FormQuestion]]:
     callbacks, clerk = ClientCallbacks("evil", (), REDACTION), Clerk()
-    with callbacks.call(CallUnderWay(clerk)):
+    with callbacks.call(PendingCall(clerk)):
         params = SimpleNamespace(mode="form", message="For t0ps3cret?", requested_schema=schema)
         answer = await callbacks.elicit(None, params)
     return answer.action, clerk.asked

@@ -47,11 +47,11 @@ def login(name: str, workspace: Path, mode: OutputMode, *, no_browser: bool, tim
     Exit status: 0 logged in, 1 the login failed, 2 there is no server of that name.
     """
     from goalwright_skills.mcp.entry import McpFault
-    from goalwright_skills.mcp.server_state import named
+    from goalwright_skills.mcp.server_state import select
 
     tools = open_tools(workspace)
     try:
-        state = named(tools.mcp.states()[0], [name])[0]
+        state = select(tools.mcp.states()[0], [name])[0]
         log_in(tools.mcp, name, browser=not no_browser, seconds=timeout)
     except McpFault as fault:
         return output.say_error(fault.message, hint_for(fault), code=fault.code, status=1, as_json=mode.as_json)
@@ -74,10 +74,10 @@ def logout(name: str, workspace: Path, mode: OutputMode) -> int:
 
     Exit status: 0 forgotten, 2 there is no server of that name.
     """
-    from goalwright_skills.mcp.server_state import named
+    from goalwright_skills.mcp.server_state import select
 
     servers = open_tools(workspace).mcp
-    state = named(servers.states()[0], [name])[0]
+    state = select(servers.states()[0], [name])[0]
     file = servers.login_file(state.entry)
     had = file is not None and file.remove()
     if mode.as_json:
@@ -90,12 +90,12 @@ def logout(name: str, workspace: Path, mode: OutputMode) -> int:
 
 def log_in(servers: McpServers, name: str, *, browser: bool = True, seconds: float = PATIENCE) -> None:
     """Log in to a server, printing the address to open; raises McpFault if it fails."""
-    from goalwright_skills.mcp.server_state import named
+    from goalwright_skills.mcp.server_state import select
 
     async def opened(url: str) -> None:
         is_open = browser and await asyncio.to_thread(webbrowser.open, url)
         output.say(f"{'Your browser opens' if is_open else 'Open'} this address to log in:\n  {url}")
 
-    entry = named(servers.states()[0], [name])[0].entry
+    entry = select(servers.states()[0], [name])[0].entry
     done = servers.log_in(entry, opened, seconds)
     output.say(f"Logged in to the MCP server {name!r}." if done else f"The MCP server {name!r} needs no login.")

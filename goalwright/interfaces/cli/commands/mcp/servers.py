@@ -81,17 +81,17 @@ def refresh(names: tuple[str, ...], workspace: Path, mode: OutputMode, *, trust:
 
 def _ask_servers(names: tuple[str, ...], workspace: Path, mode: OutputMode, *, trust: bool) -> int:
     from goalwright.interfaces.cli.dialogs import trust_prompt
-    from goalwright_skills.mcp.server_state import named
+    from goalwright_skills.mcp.server_state import select
 
     tools = open_tools(workspace)
     servers = tools.mcp
     try:
         configured, warnings = servers.states()
         with servers.held():
-            for state in named(configured, names):
+            for state in select(configured, names):
                 servers.refresh(state.entry)
             trust_prompt.trust_mcp(tools, trust=trust, quiet=mode.quiet or mode.as_json)
-            states = named(servers.checked()[0], names)
+            states = select(servers.checked()[0], names)
     finally:
         tools.close()
     show(states, warnings, mode)
