@@ -26,7 +26,7 @@ from goalwright.models.local.backends.catalogue import read
 from goalwright.models.local.backends.machine import this_machine
 from goalwright.settings.default_model import local_is_installed
 from goalwright_skills.confinement import bubblewrap, cgroup, landlock, seccomp
-from goalwright_skills.confinement.landlock_box import counts
+from goalwright_skills.confinement.landlock_box import can_count
 from tests.ray_cluster import space_command
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ NEEDS = {
     "chromium": Need(lambda: chromium() is not None, _browser_starts),
     "bubblewrap": Need(lambda: bool(bubblewrap.working()), _bubblewrap_runs),
     "landlock": Need(lambda: bool(landlock.version() and seccomp.machine()), _landlock_answers),
-    "listed children": Need(counts, lambda: Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").exists()),
+    "listed children": Need(can_count, lambda: Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").exists()),
     "counted processes": Need(
         lambda: _not_root() or cgroup.root() is not None, lambda: _not_root() or cgroup.root() is not None
     ),

@@ -1,4 +1,4 @@
-"""The attacks that are known: each a function that returns what leaked, or an empty text if the wall held."""
+"""The attacks on the sandbox: each is a function that returns the leak, or an empty string."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ Attack = Callable[[Workbench], Awaitable[str]]
 
 
 class Skipped(Exception):
-    """An attack that this machine cannot make; the message says why."""
+    """The attack cannot be made on this machine; the message gives the reason."""
 
 
 @dataclass(frozen=True)
 class Probe:
-    """An attack, its theme (the module it is in), and whether it takes more than a second."""
+    """An attack, its theme (its module), and whether it takes more than a second."""
 
     theme: str
     name: str
@@ -27,21 +27,21 @@ class Probe:
     slow: bool = False
 
 
-_KNOWN: list[Probe] = []
+_PROBES: list[Probe] = []
 
 
 def probe(name: str, *, slow: bool = False) -> Callable[[Attack], Attack]:
-    """Register an attack under a name that says what must not happen."""
+    """Register an attack under a name that states the protection."""
 
     def register(attack: Attack) -> Attack:
-        _KNOWN.append(Probe(attack.__module__.rpartition(".")[2], name, attack, slow))
+        _PROBES.append(Probe(attack.__module__.rpartition(".")[2], name, attack, slow))
         return attack
 
     return register
 
 
-def known() -> list[Probe]:
-    """All attacks, by theme."""
+def all_probes() -> list[Probe]:
+    """Return all attacks, sorted by theme."""
     for module in pkgutil.iter_modules(probes.__path__):
         importlib.import_module(f"{probes.__name__}.{module.name}")
-    return sorted(_KNOWN, key=lambda one: one.theme)
+    return sorted(_PROBES, key=lambda probe: probe.theme)

@@ -1,4 +1,4 @@
-"""The quick attacks, as this user: the short form of `python -m tests.walls`."""
+"""The attacks on the sandbox as the current user; `python -m tests.walls` runs them as other users too."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.skills.workbench import WALLS, Workbench, walls
-from tests.walls.registry import Skipped, known
+from tests.walls.registry import Skipped, all_probes
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow
 
-ATTACKS = [pytest.param(one, id=one.name, marks=[pytest.mark.slow] if one.slow else []) for one in known()]
+ATTACKS = [pytest.param(probe, id=probe.name, marks=[pytest.mark.slow] if probe.slow else []) for probe in all_probes()]
 
 
 @pytest.mark.parametrize("wall", WALLS)
 @pytest.mark.parametrize("probe", ATTACKS)
-async def test_the_wall_holds(probe: Probe, wall: str, tmp_path: Path) -> None:
+async def test_attack_fails(probe: Probe, wall: str, tmp_path: Path) -> None:
     bench = Workbench(tmp_path)
     bench.confinement = walls(wall, bench.home)
     try:

@@ -229,7 +229,7 @@ def _check_prompts(workspace: Workspace) -> Iterator[Check]:
 
 
 def _check_sandbox(unsafe: bool) -> Iterator[Check]:
-    force = confinement.in_force(unsafe=unsafe)
+    force = confinement.describe(unsafe=unsafe)
     yield Check("sandbox", bool(force.holds), f"{force.name}: {'; '.join(force.holds) or 'none'}", force.hint)
     for wall in force.lacks:
         yield Check("sandbox", None, f"not enforced: {wall}")

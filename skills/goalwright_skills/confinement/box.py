@@ -1,4 +1,4 @@
-"""What a confined process may do, and the interface that each kind of confinement implements."""
+"""The permissions of a confined process, and the interface that each confinement implements."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ResourceLimits:
-    """What one call may use: seconds of CPU time, bytes of memory and per file, processes, open files."""
+    """The limits of one call: CPU seconds, bytes of memory, bytes per file, processes, open files."""
 
     cpu: int = 60
     memory: int = 2 * 1024**3
@@ -28,7 +28,7 @@ class ResourceLimits:
     open_files: int = 512
 
     def for_timeout(self, seconds: float) -> ResourceLimits:
-        """The same limits with the CPU time that two busy cores use until the timeout."""
+        """Return these limits with the CPU time that two cores can use until the timeout."""
         return replace(self, cpu=2 * math.ceil(seconds) + 1)
 
 
@@ -36,7 +36,7 @@ class ResourceLimits:
 class Command:
     """A program and its arguments; `reads` are the folders its interpreter needs.
 
-    `env` are variables that strangers chose: they are set inside the walls, since what puts these up would obey them.
+    `env` contains untrusted variables, which are set inside the sandbox only, because its setup would obey them.
     """
 
     argv: tuple[str, ...]
@@ -47,13 +47,13 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """What a process may use; the rest of the disk is hidden, and so is the network unless granted.
+    """The permissions of a process; all other files are hidden, and there is no network unless granted.
 
-    With `bridge`, an open socket, the only network is a loopback of its own: a listening socket on it is handed out
-    through the bridge, and the process finds it as its HTTP proxy. Only where a confinement `bridges`.
+    `bridge` is an open socket for a confinement with `bridges`: the only network is then a loopback of the process's
+    own, with an HTTP proxy whose listening socket is handed out through the bridge.
 
-    What `readable` folders hide (see hidden_paths.py) is not shown, except for the `shown` places in them. `views`
-    remembers it from call to call.
+    Hidden files (see hidden_paths.py) of `readable` folders are not visible, except for the `shown` paths in them.
+    `views` caches them between calls.
     """
 
     cwd: Path
@@ -78,25 +78,25 @@ def _unwatched(_process: int) -> Iterator[Callable[[], bool]]:
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """What to start; the caller passes `fds` to the child, closes them, and calls `done` at the end.
+    """A command to start; the caller passes `fds` to the child, closes them, and calls `done` at the end.
 
-    While the process runs, `watch` watches its memory, and gives a function that says whether it used too much.
+    While the process runs, `watch` watches its memory and yields a function that returns whether it used too much.
     """
 
     argv: tuple[str, ...]
     fds: tuple[int, ...] = ()
     done: Callable[[], None] = _nothing
     watch: Callable[[int], AbstractContextManager[Callable[[], bool]]] = _unwatched
-    gentle: bool = False  # stopped with SIGTERM, on which it kills its whole process group
+    gentle: bool = False  # stop it with SIGTERM, on which it kills its process group
 
 
 def memory_file(name: str, content: bytes) -> int:
-    """An open file in memory, for what is too long for an argument, or not for all to read."""
+    """Return an open file in memory, for data that is too long or too secret for an argument."""
     if hasattr(os, "memfd_create"):
         fd = os.memfd_create(name)
     else:
-        with tempfile.TemporaryFile() as made:
-            fd = os.dup(made.fileno())
+        with tempfile.TemporaryFile() as temporary:
+            fd = os.dup(temporary.fileno())
     with os.fdopen(os.dup(fd), "wb") as file:
         file.write(content)
     os.lseek(fd, 0, os.SEEK_SET)
@@ -108,15 +108,15 @@ class Confinement(Protocol):
 
     @property
     def name(self) -> str:
-        """The name shown to people."""
+        """The name that is shown to people."""
 
     @property
     def refusal(self) -> str:
-        """Why it runs nothing, and what to do about it; empty if it can run commands."""
+        """Why no command can be run, and what to do about it; empty if commands can be run."""
 
     @property
     def bridges(self) -> bool:
         """Whether a box may have a bridge."""
 
     def launch(self, command: Command, box: Box) -> Launch:
-        """What to start so that the command runs inside the box."""
+        """Return what to start so that the command runs inside the box."""

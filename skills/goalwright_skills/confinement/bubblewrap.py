@@ -31,7 +31,7 @@ NAMESPACES = (
     "--cap-drop",
     "ALL",
 )
-MOST_ARGUMENTS = 1_000  # more are passed in a file
+MAX_ARGUMENTS = 1_000  # more are passed in a file
 # Shells differ in the option for processes; within the namespace only this call's processes count.
 LIMIT = (
     "ulimit -c 0; ulimit -t {cpu}; ulimit -d {memory}; ulimit -f {blocks}; ulimit -n {files}; "
@@ -41,7 +41,7 @@ LIMIT = (
 
 @dataclass(frozen=True, slots=True)
 class BubblewrapConfinement:
-    """Paths that are not mounted do not exist inside; the others are read-only unless writable."""
+    """Bubblewrap: paths that are not mounted do not exist inside; the others are read-only unless writable."""
 
     program: str
     home: Path
@@ -52,7 +52,7 @@ class BubblewrapConfinement:
     bridges: bool = True
 
     def launch(self, command: Command, box: Box) -> Launch:
-        """Bubblewrap with the box as its mounts; it reads the seccomp filter from an open file."""
+        """Return bubblewrap with the box as its mounts; it reads the seccomp filter from an open file."""
         group = self.groups.acquire(box.limits)
         argv = [*NAMESPACES]
         if not box.network:
@@ -64,11 +64,11 @@ class BubblewrapConfinement:
             else:
                 argv += ["--ro-bind-try", str(path), str(path)]
         argv += ["--proc", "/proc", "--dev", "/dev"]
-        covered = _Covers(box, system_paths.visible(box.readable, self.home))
-        argv += covered.mounts()
+        covers = _Covers(box, system_paths.visible(box.readable, self.home))
+        argv += covers.mounts()
         for path in box.writable:
             argv += ["--bind", str(path.resolve()), str(path.resolve())]
-        for name in (*covered.folders, "/dev", "/"):
+        for name in (*covers.folders, "/dev", "/"):
             argv += ["--remount-ro", name]
         argv += ["--chdir", str(box.cwd.resolve())]
         fds = _filter(network=box.network or box.bridge is not None)
@@ -82,8 +82,8 @@ class BubblewrapConfinement:
         start = [*cgroup.entry(group), self.program]
         for name, value in command.env.items():
             argv += ["--setenv", name, value]
-        if command.env or len(argv) > MOST_ARGUMENTS:  # others can read a command line, and a value may be secret
-            if any("\0" in word for word in argv):  # it would be several
+        if command.env or len(argv) > MAX_ARGUMENTS:  # other users can read a command line, and values may be secret
+            if any("\0" in word for word in argv):  # it separates the arguments
                 raise OSError("a variable or a path contains a NUL character")
             options = memory_file("goalwright-mounts", os.fsencode("\0".join(argv)))
             argv, fds = ["--args", str(options)], (*fds, options)
@@ -94,14 +94,14 @@ class BubblewrapConfinement:
     def _visible(self, command: Command, box: Box) -> list[Path]:
         system_roots = system_paths.roots(network=box.network or box.bridge is not None)
         bridge = (*system_paths.interpreter(), Path(network_bridge.__file__)) if box.bridge is not None else ()
-        own = system_paths.visible((*command.reads, *box.readable, *bridge), self.home)
-        return [*system_roots, *(path for path in own if not any(map(path.is_relative_to, system_roots)))]
+        paths = system_paths.visible((*command.reads, *box.readable, *bridge), self.home)
+        return [*system_roots, *(path for path in paths if not any(map(path.is_relative_to, system_roots)))]
 
 
 class _Covers:
-    """What covers the hidden parts of mounted folders: an empty folder, and for a file a device that none can open.
+    """The mounts over hidden parts of mounted folders: an empty folder, or for a file a device that nobody can open.
 
-    A place in them that is shown anyway is mounted over its cover, with its own hidden parts covered again.
+    A `shown` path in them is mounted over its cover, with its own hidden parts covered again.
     """
 
     def __init__(self, box: Box, readable: list[Path]) -> None:
@@ -120,24 +120,24 @@ class _Covers:
 
     def _cover(self, root: str, view: View) -> None:
         if Path(root).is_symlink():
-            return  # where it leads is covered under its own name
-        # What is gone by now cannot be covered, and what became a link leads elsewhere.
+            return  # its target is covered under its own name
+        # A deleted path cannot be covered, and a path that became a link leads elsewhere.
         folders = [f"{root}/{name}" if name else root for name in view.folders]
         self.folders += [name for name in folders if Path(name).is_dir() and not Path(name).is_symlink()]
         files = [f"{root}/{name}" for name in view.files]
         self.files += [name for name in files if Path(name).exists() and not Path(name).is_symlink()]
 
     def mounts(self) -> list[str]:
-        """The arguments for bubblewrap, outer covers first."""
+        """Return the arguments for bubblewrap, outer covers first."""
         covers: list[tuple[str, tuple[str, ...]]] = [(name, ("--tmpfs", name)) for name in self.folders]
         covers += [(name, ("--ro-bind", "/dev/null", name)) for name in self.files]
         covers += [(name, ("--ro-bind", real, name)) for real, name in self.shown]
-        # A place that is shown has the name of its cover, if it is a file; it comes after it.
+        # The sort is stable: a shown file comes after the cover of the same name.
         return [word for _, words in sorted(covers, key=lambda cover: cover[0].count("/")) for word in words]
 
 
 def _filter(*, network: bool) -> tuple[int, ...]:
-    """The filter as an open file; empty if the system calls are unknown, since the namespaces still hold."""
+    """Return the filter as an open file; empty on other architectures, where the namespaces still hold."""
     program = seccomp.current(network=network, strict=False)
     if not program:
         return ()
@@ -156,7 +156,7 @@ def _limits(limits: ResourceLimits) -> str:
 
 @functools.cache
 def working() -> str:
-    """The path of bubblewrap if it can create its namespaces here; empty otherwise."""
+    """Return the path of bubblewrap if it can create its namespaces here; otherwise an empty string."""
     program = shutil.which("bwrap")
     if program is None:
         return ""
@@ -174,7 +174,7 @@ def working() -> str:
         "true",
     ]
     try:
-        done = subprocess.run(probe, capture_output=True, timeout=10, check=False)
+        process = subprocess.run(probe, capture_output=True, timeout=10, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    return program if done.returncode == 0 else ""
+    return program if process.returncode == 0 else ""

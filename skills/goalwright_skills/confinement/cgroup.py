@@ -1,8 +1,8 @@
-"""Limits on the processes and the memory of a whole call that bind root too: control groups, if they can be created.
+"""Control groups, if they can be created: limits on the processes and memory of a whole call, which bind root too.
 
-RLIMIT_NPROC does not bind root, and for others it counts all processes of the user, so it is used only inside a
-namespace; RLIMIT_DATA counts neither shared memory nor other processes. A control group counts only the call's own
-processes, and all of their memory. Groups are reused, since creating one takes milliseconds.
+RLIMIT_NPROC does not bind root, and otherwise counts all processes of the user, so it is used only inside a namespace.
+RLIMIT_DATA counts neither shared memory nor other processes. A control group counts only the call's own processes and
+all of their memory. Groups are reused, because creating one takes milliseconds.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ V2 = Path("/sys/fs/cgroup")
 PREFIX = "goalwright-"
 REMOVE_ATTEMPTS = 20
 ENTER = 'for g in $1; do echo $$ > "$g/cgroup.procs" || exit 125; done; shift; exec "$@"'
-# The limit and its twin with swap, in the first version; the limits of memory and of swap, in the second.
+# Version 1: the limits of memory and of memory with swap; version 2: the limits of memory and of swap.
 LIMITS = ("memory.limit_in_bytes", "memory.memsw.limit_in_bytes"), ("memory.max", "memory.swap.max")
 _KILLS = re.compile(r"^oom_kill (\d+)", re.MULTILINE)
 
 
 def root() -> Path | None:
-    """The folder in which groups that limit processes can be created; None if there is none."""
+    """Return the folder in which groups that limit processes can be created; None if there is none."""
     return _usable("pids", V1)
 
 
 def memory_root() -> Path | None:
-    """The folder in which groups that limit memory can be created; None if there is none."""
+    """Return the folder in which groups that limit memory can be created; None if there is none."""
     return _usable("memory", V1_MEMORY)
 
 
-def _usable(controller: str, first: Path) -> Path | None:
+def _usable(controller: str, v1: Path) -> Path | None:
     if os.geteuid() != 0:
         return None
-    for folder, ready in ((first, (first / "cgroup.procs").exists()), (V2, _delegates(controller))):
+    for folder, ready in ((v1, (v1 / "cgroup.procs").exists()), (V2, _delegates(controller))):
         if ready and os.access(folder, os.W_OK):
             return folder
     return None
@@ -53,14 +53,14 @@ def _usable(controller: str, first: Path) -> Path | None:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A call's control group: a folder for its processes, one for its memory, which may be the same, or only one."""
+    """A call's control group: a folder that limits processes, and one, possibly the same, that limits memory."""
 
     processes: Path | None
     memory: Path | None
 
     @property
     def folders(self) -> tuple[str, ...]:
-        """The folders that a process enters."""
+        """The folders that a process has to enter."""
         return tuple(dict.fromkeys(str(folder) for folder in (self.processes, self.memory) if folder is not None))
 
     def limit(self, limits: ResourceLimits) -> None:
@@ -69,27 +69,27 @@ class Group:
             (self.processes / "pids.max").write_text(str(limits.processes))
         if self.memory is None:
             return
-        first = (self.memory / LIMITS[0][0]).exists()
-        names, values = (LIMITS[0], (limits.memory, limits.memory)) if first else (LIMITS[1], (limits.memory, 0))
+        is_v1 = (self.memory / LIMITS[0][0]).exists()
+        names, values = (LIMITS[0], (limits.memory, limits.memory)) if is_v1 else (LIMITS[1], (limits.memory, 0))
         (self.memory / names[0]).write_text(str(values[0]))
-        with contextlib.suppress(OSError):  # a machine without swap, or one that does not count it
+        with contextlib.suppress(OSError):  # the machine has no swap or does not count it
             (self.memory / names[1]).write_text(str(values[1]))
 
     @contextlib.contextmanager
     def watching(self, _process: int) -> Iterator[Callable[[], bool]]:
-        """Give a function that says whether the kernel ended a process of the group for its memory."""
+        """Yield a function that returns whether the kernel killed a process of the group for its memory."""
         before = self._kills()
         yield lambda: self._kills() > before
 
     def _kills(self) -> int:
         for name in ("memory.oom_control", "memory.events"):
             with contextlib.suppress(OSError, AttributeError):
-                if self.memory is not None and (found := _KILLS.search((self.memory / name).read_text())):
-                    return int(found[1])
+                if self.memory is not None and (match := _KILLS.search((self.memory / name).read_text())):
+                    return int(match[1])
         return 0
 
     def is_clean(self, limits: ResourceLimits) -> bool:
-        """Whether little is left in its memory: files in memory stay with the group that wrote them."""
+        """Whether the group uses little memory; files in memory stay with the group that wrote them."""
         for name in ("memory.usage_in_bytes", "memory.current"):
             with contextlib.suppress(OSError, AttributeError, ValueError):
                 if self.memory is not None:
@@ -98,7 +98,7 @@ class Group:
 
 
 class Groups:
-    """The groups of this process: one for each concurrent call, removed when it ends."""
+    """The groups of this process, one for each concurrent call; removed when the process ends."""
 
     def __init__(self, processes: Path | None, memory: Path | None = None) -> None:
         self.parents = (processes, memory)
@@ -108,7 +108,7 @@ class Groups:
         weakref.finalize(self, _remove, self.created)
 
     def acquire(self, limits: ResourceLimits) -> Group | None:
-        """A group for one call, with its limits; None if groups cannot be created."""
+        """Return a group with the limits of one call; None if groups cannot be created."""
         if self.parents == (None, None):
             return None
         try:
@@ -128,25 +128,25 @@ class Groups:
     def _create(self) -> Group:
         name = f"{PREFIX}{os.getpid()}-{id(self):x}-{self.count}"
         self.count += 1
-        made: list[Path | None] = []
+        folders: list[Path | None] = []
         for parent in self.parents:
             if parent is not None and self.count == 1:
                 _sweep(parent)
             folder = parent / name if parent is not None else None
-            if folder is not None and folder not in made:
+            if folder is not None and folder not in folders:
                 folder.mkdir()
                 self.created.append(folder)
-            made.append(folder)
-        return Group(made[0], made[1])
+            folders.append(folder)
+        return Group(folders[0], folders[1])
 
 
 def entry(group: Group | None) -> tuple[str, ...]:
-    """The arguments in front of a command that put it into the group."""
+    """Return the arguments in front of a command that put it into the group."""
     return ("/bin/sh", "-c", ENTER, "sh", " ".join(group.folders)) if group is not None else ()
 
 
 def _remove(groups: Sequence[Path]) -> None:
-    """Remove the groups; the kernel takes a moment until the last process has left one."""
+    """Remove the groups; it takes the kernel a moment to remove the last process from one."""
     for group in groups:
         for _ in range(REMOVE_ATTEMPTS):
             try:

@@ -1,4 +1,4 @@
-"""Which confinement works on this machine, and what it enforces."""
+"""The choice of the strongest confinement on this machine, and its description for people."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ INSTALL = "install bubblewrap (apt install bubblewrap, dnf install bubblewrap)"
 
 @dataclass(frozen=True, slots=True)
 class RefusingConfinement:
-    """Runs nothing, since nothing on this machine can confine a tool."""
+    """Refuses to run commands, because nothing on this machine can confine a tool."""
 
     refusal: str
     name: str = "refused"
     bridges: bool = False
 
     def launch(self, command: Command, box: Box) -> Launch:
-        """Never called: callers check `refusal` first."""
+        """Raise OSError; callers check `refusal` first."""
         raise OSError(f"{command.argv[0]} is not run in {box.cwd}: {self.refusal}")
 
 
 @dataclass(frozen=True, slots=True)
-class Force:
-    """The confinement in force: what it enforces, what it does not, and what to do about that."""
+class Description:
+    """The confinement in force: what it enforces (`holds`), what it does not (`lacks`), and a hint."""
 
     name: str
     holds: tuple[str, ...]
@@ -44,34 +44,34 @@ class Force:
 
 @dataclass(frozen=True, slots=True)
 class Abilities:
-    """What a machine has for confinement: bubblewrap's path, Landlock's version, and system calls that are known."""
+    """A machine's means of confinement: bubblewrap's path, Landlock's version, and a supported architecture."""
 
     bubblewrap: str
     landlock: int
-    known: bool
+    is_supported: bool
 
     @classmethod
-    def found(cls) -> Abilities:
-        """Those of this machine."""
+    def detect(cls) -> Abilities:
+        """Return the means of this machine."""
         return cls(bubblewrap.working(), landlock.version(), seccomp.machine() is not None)
 
 
 def choose(*, unsafe: bool = False, home: Path | None = None, machine: Abilities | None = None) -> Confinement:
-    """The strongest confinement that works here; if none does, a refusal, or none at all if `unsafe`."""
+    """Return the strongest confinement that works here; otherwise a refusal, or no confinement if `unsafe`."""
     home = home or Path.home()
-    machine = machine or Abilities.found()
+    machine = machine or Abilities.detect()
     if machine.bubblewrap:
         return BubblewrapConfinement(machine.bubblewrap, home)
-    if machine.landlock and machine.known:
+    if machine.landlock and machine.is_supported:
         return LandlockConfinement(home, machine.landlock)
     if unsafe:
         return NoConfinement()
     return RefusingConfinement(f"nothing on this machine can confine a tool's process — {_advice()}")
 
 
-def in_force(*, unsafe: bool = False, machine: Abilities | None = None) -> Force:
-    """What confines tools on this machine, as text for people."""
-    chosen = choose(unsafe=unsafe, machine=machine)
+def describe(*, unsafe: bool = False, machine: Abilities | None = None) -> Description:
+    """Describe the confinement of tools on this machine."""
+    confinement = choose(unsafe=unsafe, machine=machine)
     limits: tuple[str, ...] = ("CPU time, memory (shared memory too), file size and open files are limited",)
     secrets = ".env, keys, .git and goalwright's own files are hidden"
     walls = (
@@ -80,17 +80,17 @@ def in_force(*, unsafe: bool = False, machine: Abilities | None = None) -> Force
         "no network unless a tool declares it",
     )
     lacks: tuple[str, ...] = ()
-    if _counts(chosen):
+    if _limits_processes(confinement):
         limits = (*limits, "the number of processes is limited")
     else:
         needs = "control groups that root can create, or a user other than root"
         lacks = (f"the number of processes is not limited (needs {needs})",)
-    if chosen.refusal:
-        return Force(chosen.name, (), ("tools are not run",), _advice())
-    match chosen:
+    if confinement.refusal:
+        return Description(confinement.name, (), ("tools are not run",), _advice())
+    match confinement:
         case BubblewrapConfinement():
             ends = ("nothing outlives a call, not even detached processes",)
-            return Force(chosen.name, (*walls, *limits, *ends), lacks)
+            return Description(confinement.name, (*walls, *limits, *ends), lacks)
         case LandlockConfinement(abi=abi):
             ends = ("nothing outlives a call: a process cannot leave its group",)
             if abi < seccomp.SIGNALS_STAY_INSIDE:
@@ -101,16 +101,18 @@ def in_force(*, unsafe: bool = False, machine: Abilities | None = None) -> Force
                 "the names in hidden folders such as .git can be listed, though nothing there can be opened",
             )
             reason = "bubblewrap is installed but cannot create its namespaces" if shutil.which("bwrap") else ""
-            return Force(chosen.name, (*walls, *limits, *ends), lacks, reason or f"for stronger confinement, {INSTALL}")
+            return Description(
+                confinement.name, (*walls, *limits, *ends), lacks, reason or f"for stronger confinement, {INSTALL}"
+            )
     lacks = (*lacks, "files, network and other processes are open to every tool")
-    return Force(chosen.name, limits, lacks, _remedy())
+    return Description(confinement.name, limits, lacks, _remedy())
 
 
-def _counts(chosen: Confinement) -> bool:
-    """Whether a tool's processes are counted: by a control group, its namespace or the launcher."""
+def _limits_processes(confinement: Confinement) -> bool:
+    """Whether a control group, the namespace or the launcher limits a tool's processes."""
     if cgroup.root() is not None:
         return True
-    return os.geteuid() != 0 if isinstance(chosen, BubblewrapConfinement) else landlock_box.counts()
+    return os.geteuid() != 0 if isinstance(confinement, BubblewrapConfinement) else landlock_box.can_count()
 
 
 def _remedy() -> str:

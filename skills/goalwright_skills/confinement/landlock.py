@@ -1,4 +1,4 @@
-"""Landlock's numbers: the rights that the kernel handles, and the rules for a box."""
+"""Landlock: the rights that the kernel handles, and the rules for a box."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ VERSION_FLAG = 1
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 TRUNCATE, DEVICE_CONTROL = 1 << 14, 1 << 15
 FIRST_RIGHTS = (1 << 13) - 1
-MOST_RULES = 20_000
+MAX_RULES = 20_000
 FOR_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | DEVICE_CONTROL
 READ = EXECUTE | READ_FILE | READ_DIR
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
-# The launcher adds a process's own entry in /proc; that of another process would reveal its environment.
-FACTS = ("cpuinfo", "filesystems", "loadavg", "meminfo", "stat", "uptime", "version", "sys/kernel/osrelease",
+# The launcher adds the process's own entry in /proc; other entries would reveal the environment of other processes.
+PROC_FILES = ("cpuinfo", "filesystems", "loadavg", "meminfo", "stat", "uptime", "version", "sys/kernel/osrelease",
          "sys/vm/overcommit_memory", "sys/vm/max_map_count", "sys/kernel/ngroups_max")  # fmt: skip
 HARDWARE = ("/sys/devices/system/cpu", "/sys/kernel/mm/transparent_hugepage")
 
 
 @functools.cache
 def version() -> int:
-    """The kernel's Landlock version; 0 if it has none."""
+    """Return the kernel's Landlock version; 0 without Landlock."""
     if not sys.platform.startswith("linux"):
         return 0
     libc = ctypes.CDLL(None, use_errno=True)
@@ -41,7 +41,7 @@ def version() -> int:
 
 
 def handled(abi: int) -> int:
-    """Every right on files that this version knows: a handled right is denied unless a rule grants it."""
+    """Return all rights on files in this version; a handled right is denied unless a rule grants it."""
     rights = FIRST_RIGHTS
     for since, right in ((2, 1 << 13), (3, TRUNCATE), (5, DEVICE_CONTROL)):
         if abi >= since:
@@ -52,26 +52,26 @@ def handled(abi: int) -> int:
 def ruleset(
     readable: Iterable[Path], writable: Iterable[Path], views: Iterable[View], *, network: bool, abi: int
 ) -> dict[str, Any]:
-    """The rules for the launcher; from version 6 on, signals and abstract sockets stay inside too."""
+    """Return the rules for the launcher; since version 6 they also confine signals and abstract sockets."""
     everything = handled(abi)
-    own = [(path, READ) for path in readable] + [(path, everything & ~DEVICE_CONTROL) for path in writable]
-    rules = [(str(path), _for_path(path, rights)) for path, rights in own]
+    paths = [(path, READ) for path in readable] + [(path, everything & ~DEVICE_CONTROL) for path in writable]
+    rules = [(str(path), _applicable(path, rights)) for path, rights in paths]
     for view in views:
-        rules += _of_view(view)
-    if len(rules) > MOST_RULES:
-        what = f"{len(rules)} files stand beside hidden ones such as .env or .git"
-        raise OSError(errno.E2BIG, f"{what}, which Landlock cannot hide from a tool: move them into a folder")
+        rules += _view_rules(view)
+    if len(rules) > MAX_RULES:
+        problem = f"{len(rules)} files lie beside hidden ones such as .env or .git"
+        raise OSError(errno.E2BIG, f"{problem}, which Landlock then cannot hide from a tool: move them into a folder")
     scoped = 3 if abi >= 6 else 0
     return {"handled": everything, "scoped": scoped, "rules": [*_common(network=network, abi=abi), *rules]}
 
 
-def _of_view(view: View) -> list[tuple[str, int]]:
-    """The rules for a folder: one for all of it, or one for each entry beside what is hidden.
+def _view_rules(view: View) -> list[tuple[str, int]]:
+    """Return the rules for a folder: one for all of it, or one for each entry beside a hidden one.
 
-    Then its folders can be listed, those with hidden names included: Landlock has no rule for one folder alone.
+    In the latter case all its folders can be listed, also hidden ones: Landlock has no rule for one folder alone.
     """
     if view.whole:
-        return [(view.root, _for_path(Path(view.root), READ))]
+        return [(view.root, _applicable(Path(view.root), READ))]
     rules = [(view.root, READ_DIR)]
     for path in view.beside:
         rights = READ if path.endswith("/") else READ & FOR_FILES
@@ -81,15 +81,15 @@ def _of_view(view: View) -> list[tuple[str, int]]:
 
 @functools.cache
 def _common(*, network: bool, abi: int) -> tuple[tuple[str, int], ...]:
-    """The rules that every tool gets."""
-    wanted = [(path, READ) for path in system_paths.roots(network=network)]
-    wanted += [(Path(name), READ_FILE | WRITE_FILE) for name in DEVICES]
-    wanted += [(Path("/proc") / name, READ_FILE) for name in FACTS]
-    wanted += [(Path(name), READ) for name in HARDWARE]
+    """Return the rules for every tool."""
+    paths = [(path, READ) for path in system_paths.roots(network=network)]
+    paths += [(Path(name), READ_FILE | WRITE_FILE) for name in DEVICES]
+    paths += [(Path("/proc") / name, READ_FILE) for name in PROC_FILES]
+    paths += [(Path(name), READ) for name in HARDWARE]
     everything = handled(abi)
-    return tuple((str(path), _for_path(path, rights) & everything) for path, rights in wanted if path.exists())
+    return tuple((str(path), _applicable(path, rights) & everything) for path, rights in paths if path.exists())
 
 
-def _for_path(path: Path, rights: int) -> int:
-    """The rights that apply to a path: the kernel refuses those of a folder on a file."""
+def _applicable(path: Path, rights: int) -> int:
+    """Return the rights that apply to a path; the kernel refuses folder rights on a file."""
     return rights if path.is_dir() else rights & FOR_FILES

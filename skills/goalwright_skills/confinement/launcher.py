@@ -1,11 +1,10 @@
-"""Starts one tool behind Landlock and seccomp, watches it, and kills its process group when it ends.
+"""Starts one tool confined by Landlock and seccomp, watches it, and kills its process group when it ends.
 
-Run by a bare interpreter (`-I -S`) with its orders as JSON. It imports nothing of goalwright, since the child that becomes
-the tool is a fork of it, and little else, since every import costs time at every call. The watching parent stays
-outside the walls. It kills the group when the tool ends, on SIGTERM, and when goalwright dies, which sends SIGTERM too.
+Run by a bare interpreter (`-I -S`) with its orders as JSON. It imports nothing from goalwright, because the child that
+becomes the tool is a fork of it, and little else, because every import costs time at every call. The watching parent is
+not confined. It kills the group when the tool ends, on SIGTERM, and when goalwright dies, which also sends SIGTERM.
 
-Processes that lose their parent become children of the watcher, so it can kill the whole tree, and count it (see
-process_gate.py).
+Orphaned processes become children of the watcher, so it can kill the whole tree and count it (see process_gate.py).
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ SET_DEATH_SIGNAL, SET_SECCOMP, DROP_BOUNDING, ADOPT_ORPHANS, NO_NEW_PRIVILEGES =
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
 CAPABILITIES_VERSION = 0x20080522
 OWN_PID = struct.pack("=I", 0x5EEDF00D)
-REFUSED = 125  # the exit status if the walls could not be set up
+SETUP_FAILED = 125  # the exit status
 AWAITED = frozenset({signal.SIGCHLD, signal.SIGTERM})
 KILL_ATTEMPTS = 1_000
 
@@ -37,7 +36,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 
 def main(gate_type: type[ProcessGate] | None = None) -> NoReturn:
-    """Fork the tool and watch it; with a gate that counts its processes, if given one."""
+    """Fork the tool and watch it, with a gate that counts its processes if one is passed."""
     orders = json.loads(_orders(sys.argv[1]))
     for group in orders["groups"]:
         with open(group + "/cgroup.procs", "w") as file:  # noqa: PTH123  pathlib costs milliseconds
@@ -46,18 +45,18 @@ def main(gate_type: type[ProcessGate] | None = None) -> NoReturn:
     _die_with_parent(signal.SIGTERM, orders["parent"])
     if sys.platform.startswith("linux"):
         _prctl(ADOPT_ORPHANS, 1)
-    me = os.getpid()
+    watcher = os.getpid()
     gate = gate_type(orders["processes"]) if gate_type else None
     child = os.fork()
     if child == 0:
         try:
             os.setpgid(0, 0)
-            _die_with_parent(signal.SIGKILL, me)
+            _die_with_parent(signal.SIGKILL, watcher)
             signal.pthread_sigmask(signal.SIG_UNBLOCK, AWAITED)
             confine(orders, gate)
         except BaseException as error:  # noqa: BLE001  the child must never continue as a second watcher
-            os.write(2, f"goalwright: the walls could not be set up: {error}\n".encode())
-            os._exit(REFUSED)
+            os.write(2, f"goalwright: the sandbox could not be set up: {error}\n".encode())
+            os._exit(SETUP_FAILED)
         become(orders)
     if gate:
         gate.receive()
@@ -65,7 +64,7 @@ def main(gate_type: type[ProcessGate] | None = None) -> NoReturn:
 
 
 def _orders(argument: str) -> str:
-    """The orders, or what the open file contains that they name."""
+    """Return the orders: the argument itself, or the contents of the open file that it names."""
     if not argument.startswith("@"):
         return argument
     fd = int(argument[1:])
@@ -75,25 +74,25 @@ def _orders(argument: str) -> str:
 
 
 def watch(child: int, gate: ProcessGate | None) -> NoReturn:
-    """Wait until the tool ends, SIGTERM arrives or there are too many processes; then kill all that is left."""
-    nothing = os.open(os.devnull, os.O_RDWR)
+    """Wait until the tool ends, SIGTERM arrives or there are too many processes; then kill all its processes."""
+    null = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1):
-        os.dup2(nothing, stream)
+        os.dup2(null, stream)
     while True:
-        got = gate.wait() if gate else signal.sigwait(AWAITED)
-        if got == signal.SIGTERM or _ended(child):
+        number = gate.wait() if gate else signal.sigwait(AWAITED)
+        if number == signal.SIGTERM or _ended(child):
             break
         if gate and gate.overrun():
             os.write(2, f"goalwright: more than {gate.limit} processes at once, so all were killed\n".encode())
             break
         _reap(child)
     try:
-        # The tool is not reaped yet, so its group's number cannot have been reused.
+        # The tool is not reaped yet, so its group id cannot have been reused.
         os.killpg(child, signal.SIGKILL)
     except ProcessLookupError:
         os.kill(child, signal.SIGKILL)
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    _kill_rest()
+    _kill_orphans()
     os._exit(code if code >= 0 else 128 - code)
 
 
@@ -103,7 +102,7 @@ def _children(number: str, thread: str) -> list[str]:
 
 
 def _reap(tool: int) -> None:
-    """Reap orphans that ended, so that they no longer count; the tool itself is reaped last."""
+    """Reap orphans that have ended, so that they no longer count; the tool itself is reaped last."""
     me = str(os.getpid())
     try:
         orphans = [int(number) for number in _children(me, me) if int(number) != tool]
@@ -113,8 +112,8 @@ def _reap(tool: int) -> None:
         return  # this kernel does not list children
 
 
-def _kill_rest() -> None:
-    """Kill and reap the rest: without walls a process may have left the group, but its orphans come to us."""
+def _kill_orphans() -> None:
+    """Kill and reap processes that left the group, which is possible without confinement."""
     me = str(os.getpid())
     for _ in range(KILL_ATTEMPTS):
         try:
@@ -123,19 +122,19 @@ def _kill_rest() -> None:
             for number in _children(me, me):
                 os.kill(int(number), signal.SIGKILL)
         except OSError:
-            return  # nothing is left
+            return  # no process is left
         time.sleep(0.002)
 
 
 def _ended(child: int) -> bool:
-    """Whether the tool has ended, without reaping it; without `waitid`, SIGCHLD is taken as its end."""
+    """Whether the tool has ended, without reaping it; without `waitid`, SIGCHLD counts as its end."""
     if not hasattr(os, "waitid"):
         return True
     return os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
 def confine(orders: dict[str, Any], gate: ProcessGate | None) -> None:
-    """Put up every wall around this process; raises OSError if one fails."""
+    """Confine this process; raises OSError if a step fails."""
     for name, value in orders["limits"].items():
         kind = getattr(resource, name)
         hard = resource.getrlimit(kind)[1]
@@ -150,13 +149,13 @@ def confine(orders: dict[str, Any], gate: ProcessGate | None) -> None:
     _drop_capabilities()
     if gate:
         gate.install(orders)
-    # Where signals may go to oneself only, the filter has a placeholder for the number that is known only here.
+    # A filter that allows signals only to oneself has a placeholder for the process id.
     own = struct.pack("=I", os.getpid())
     _seccomp(bytes.fromhex(orders["filter"]).replace(OWN_PID, own))
 
 
 def become(orders: dict[str, Any]) -> NoReturn:
-    """Become the tool; a Python script runs in this interpreter, which saves starting a second one."""
+    """Execute the tool; a Python script runs in this interpreter, which saves the start of a second one."""
     argv = orders["argv"]
     os.environ.update(orders["env"])
     if not orders["script"]:
@@ -175,12 +174,12 @@ def become(orders: dict[str, Any]) -> NoReturn:
     main.__dict__.update(__file__=script, __builtins__=__builtins__)
     with open(script, "rb") as file:  # noqa: PTH123
         source = file.read()
-    exec(compile(source, script, "exec"), main.__dict__)  # noqa: S102  running this program is the point
+    exec(compile(source, script, "exec"), main.__dict__)  # noqa: S102  the script is the tool
     _exit()
 
 
 def _exit() -> NoReturn:
-    """Exit as an interpreter does, without tearing itself down, which takes time and changes nothing."""
+    """Exit like an interpreter, but without its teardown, which only costs time."""
     import atexit
 
     if "threading" in sys.modules:
@@ -198,14 +197,14 @@ def _landlock(ruleset: dict[str, Any]) -> None:
     fields = struct.pack("=QQQ", ruleset["handled"], 0, ruleset["scoped"])
     size = 24 if ruleset["scoped"] else 8
     fd = _syscall(CREATE_RULESET, fields, ctypes.c_size_t(size), 0)
-    own = (f"/proc/{os.getpid()}", 12)
-    for path, rights in (*ruleset["rules"], own):
+    own_proc = (f"/proc/{os.getpid()}", 12)
+    for path, rights in (*ruleset["rules"], own_proc):
         try:
-            beneath = os.open(path, os.O_PATH | os.O_CLOEXEC)
+            parent = os.open(path, os.O_PATH | os.O_CLOEXEC)
         except OSError:
             continue  # a path that does not exist needs no rule
-        _syscall(ADD_RULE, fd, 1, struct.pack("=Qi", rights, beneath), 0)
-        os.close(beneath)
+        _syscall(ADD_RULE, fd, 1, struct.pack("=Qi", rights, parent), 0)
+        os.close(parent)
     _syscall(RESTRICT_SELF, fd, 0)
     os.close(fd)
 
@@ -232,7 +231,7 @@ def _die_with_parent(number: int, parent: int) -> None:
         return
     _prctl(SET_DEATH_SIGNAL, int(number))
     if os.getppid() != parent:  # the parent died before the signal was set
-        os._exit(REFUSED)
+        os._exit(SETUP_FAILED)
 
 
 def _prctl(*arguments: Any) -> None:

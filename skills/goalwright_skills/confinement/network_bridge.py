@@ -1,7 +1,7 @@
-"""Run first inside a box that has a bridge: opens a proxy's port on the box's own loopback, then becomes the command.
+"""Started first in a box with a bridge: opens the proxy's port on the box's loopback, then executes the command.
 
-The listening socket is handed out to goalwright, which answers it from outside; nothing of it stays in the box but the port.
-Run by a bare interpreter, it imports nothing of goalwright.
+The listening socket is sent to goalwright, which serves it from outside; only the port remains in the box. The script
+runs in a bare interpreter and imports nothing from goalwright.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ NAMES = ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
 
 
 def main() -> None:
-    """Hand out the socket, close the bridge, and run the command with the proxy's address in its environment."""
-    with socket.socket(fileno=int(sys.argv[1])) as bridge, socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        listening.listen(64)
-        port = listening.getsockname()[1]
-        socket.send_fds(bridge, [b"l"], [listening.fileno()])
+    """Send the socket, close the bridge, and execute the command with the proxy in its environment."""
+    with socket.socket(fileno=int(sys.argv[1])) as bridge, socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(64)
+        port = listener.getsockname()[1]
+        socket.send_fds(bridge, [b"l"], [listener.fileno()])
     proxy = dict.fromkeys(NAMES, f"http://127.0.0.1:{port}")
     argv = sys.argv[2:]
     try:

@@ -1,14 +1,14 @@
-"""The system calls that the filter knows, with their numbers on x86-64 and arm64, by what the filter does with them.
+"""The system calls in the filter, with their numbers on x86-64 and arm64, grouped by how the filter treats them.
 
-`name x86 arm`; one number counts for both machines, and `-` says that arm64 has no such call. What is in no table is
-unknown to the filter, and refused: new kernels add calls.
+The format is `name x86 arm`; a single number counts for both, and `-` means that arm64 has no such call. Calls in no
+table, such as those that new kernels add, are refused.
 """
 
 from __future__ import annotations
 
 import functools
 
-# Allowed as they are: they reach only what is open already, what Landlock or a mount checks, or the caller itself.
+# Allowed: they affect only open files, paths that Landlock or a mount checks, or the caller itself.
 FILES = """
 open 2 -, openat 257 56, openat2 437, creat 85 -, close 3 57, close_range 436, read 0 63, write 1 64,
 readv 19 65, writev 20 66, pread64 17 67, pwrite64 18 68, preadv 295 69, pwritev 296 70, preadv2 327 286,
@@ -56,38 +56,38 @@ connect 42 203, accept 43 202, accept4 288 242, bind 49 200, listen 50 201,
 getsockname 51 204, getpeername 52 205, setsockopt 54 208, getsockopt 55 209, shutdown 48 210, sendto 44 206,
 recvfrom 45 207, sendmsg 46 211, recvmsg 47 212, sendmmsg 307 269, recvmmsg 299 243
 """
-# Allowed where Landlock keeps signals inside; before, only to the tool itself.
+# Allowed if Landlock confines signals; otherwise only to the tool itself.
 SIGNALS = """
 kill 62 129, tkill 200 130, tgkill 234 131, rt_sigqueueinfo 129 138, rt_tgsigqueueinfo 297 240,
 pidfd_send_signal 424
 """
-# Allowed with some arguments only.
+# Allowed with certain arguments only.
 CHECKED = """
 socket 41 198, socketpair 53 199, clone 56 220, ioctl 16 29, fcntl 72 25, prctl 157 167, prlimit64 302 261,
 personality 135 92,
 setpriority 141 140, ioprio_set 251 30, sched_setaffinity 203 122, sched_setscheduler 144 119,
 sched_setparam 142 118, sched_setattr 314 274, truncate 76 45
 """
-# Refused under Landlock, whose watcher kills the process group.
+# Refused under Landlock, because the launcher kills the process group.
 LEAVING = """
 setsid 112 157, setpgid 109 154
 """
-# Refused under Landlock, which does not cover them: watching a folder, and the attributes of a file by its path. Those
-# of an open file are allowed.
+# Refused under Landlock, which does not restrict them: watching a folder, and reading the attributes of a file by its
+# path. The attributes of an open file are allowed.
 WATCHING = """
 inotify_init 253 -, inotify_init1 294 26, inotify_add_watch 254 27, inotify_rm_watch 255 28
 """
 ATTRIBUTES = """
 getxattr 191 8, lgetxattr 192 9, listxattr 194 11, llistxattr 195 12
 """
-# Without effect under Landlock, which does not cover them; programs that copy files make them all the time.
+# Ignored under Landlock, which does not restrict them; programs that copy files use them all the time.
 METADATA = """
 chmod 90 -, fchmod 91 52, fchmodat 268 53, fchmodat2 452, chown 92 -, fchown 93 55, lchown 94 -,
 fchownat 260 54, utime 132 -, utimes 235 -, futimesat 261 -, utimensat 280 88, setxattr 188 5, lsetxattr 189 6,
 fsetxattr 190 7, setxattrat 463, removexattr 197 14, lremovexattr 198 15, fremovexattr 199 16,
 removexattrat 466
 """
-# Refused with EPERM: they reach other processes, the machine, or what outlives the call.
+# Refused with EPERM: they affect other processes, the machine, or objects that outlive the call.
 DENIED = """
 mount 165 40, umount2 166 39, pivot_root 155 41, chroot 161 51, unshare 272 97, setns 308 268, ptrace 101 117,
 process_vm_readv 310 270, process_vm_writev 311 271, pidfd_getfd 438, bpf 321 280, perf_event_open 298 241,
@@ -102,22 +102,22 @@ mq_timedreceive 243 183, mq_notify 244 184, mq_getsetattr 245 185, quotactl 179 
 settimeofday 164 170, clock_settime 227 112, adjtimex 159 171, clock_adjtime 305 266, sethostname 170 161,
 setdomainname 171 162
 """
-# Refused with ENOSYS, at which libraries fall back to other calls.
+# Refused with ENOSYS, on which libraries fall back to other calls.
 ABSENT = """
 clone3 435, io_uring_setup 425, io_uring_enter 426, io_uring_register 427, memfd_secret 447,
 fanotify_init 300 262, file_getattr 468, file_setattr 469
 """
 ALLOWED = (FILES, WAITING, MEMORY, PROCESSES, SOCKETS)
-EVERY = (*ALLOWED, SIGNALS, CHECKED, LEAVING, WATCHING, ATTRIBUTES, METADATA, DENIED, ABSENT)
+ALL = (*ALLOWED, SIGNALS, CHECKED, LEAVING, WATCHING, ATTRIBUTES, METADATA, DENIED, ABSENT)
 
 
 @functools.cache
 def numbers(table: str, column: int) -> dict[str, int]:
-    """The calls of a table with their numbers in a column: 0 for x86-64, 1 for arm64."""
-    found = {}
+    """Return the calls of a table with their numbers in a column: 0 for x86-64, 1 for arm64."""
+    calls = {}
     for row in table.split(","):
         name, *columns = row.split()
         value = columns[column if len(columns) > 1 else 0]
         if value != "-":
-            found[name] = int(value)
-    return found
+            calls[name] = int(value)
+    return calls

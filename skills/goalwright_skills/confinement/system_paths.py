@@ -1,4 +1,4 @@
-"""The parts of a machine that every program needs, and none of the user's own files."""
+"""The system paths that every program needs, without the user's own files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PROGRAMS = (
     "/nix/store",
     "/run/current-system",
 )
-# Named one by one: /etc also has files that no tool should read, such as password hashes.
+# An allow-list, because /etc also has files that no tool should read, such as password hashes.
 SETTINGS = (
     "alternatives", "crypto-policies", "group", "ld.so.cache", "localtime", "mime.types", "nsswitch.conf",
     "passwd", "pki/tls/openssl.cnf", "ssl/openssl.cnf",
@@ -35,46 +35,46 @@ NETWORK_SETTINGS = (
 
 @functools.cache
 def roots(*, network: bool) -> tuple[Path, ...]:
-    """Programs, libraries and the settings that libraries read, as found on the first call."""
+    """Return the paths of programs, libraries and the settings that libraries read."""
     settings = (*SETTINGS, *NETWORK_SETTINGS) if network else SETTINGS
-    found = [Path(name) for name in PROGRAMS] + [Path("/etc") / name for name in settings]
-    return tuple(visible([path for path in found if path.exists()], Path("/nonexistent")))
+    paths = [Path(name) for name in PROGRAMS] + [Path("/etc") / name for name in settings]
+    return tuple(visible([path for path in paths if path.exists()], Path("/nonexistent")))
 
 
-# The options of an interpreter that finds none of its user's files and writes nothing.
+# Options for an interpreter that reads no files of the user and writes none.
 ISOLATED = ("-I", "-S", "-B", "-X", "utf8")
 
 
 def interpreter() -> tuple[Path, ...]:
-    """The folders of the running Python, including its virtual environment."""
+    """Return the folders of the running Python, including its virtual environment."""
     prefixes = dict.fromkeys(Path(p) for p in (sys.prefix, sys.base_prefix, sys.exec_prefix))
     return tuple(part for prefix in prefixes for part in installation(prefix))
 
 
-# What programs install below a folder in which others keep the user's data, such as ~/.local or ~/.cargo.
+# The installed parts of a folder that also holds the user's data, such as ~/.local or ~/.cargo.
 _INSTALLED = ("bin", "include", "lib", "lib64", "libexec", "pyvenv.cfg")
 
 
 def installation(prefix: Path) -> tuple[Path, ...]:
-    """What programs are installed with below a folder: all of it, unless that is, or stands in, the home folder."""
+    """Return the paths of an installation: the whole folder, unless it is the home or a hidden folder in it."""
     home = Path.home()
     is_shared = home.is_relative_to(prefix) or (prefix.parent == home and prefix.name.startswith("."))
     return tuple(prefix / name for name in _INSTALLED) if is_shared else (prefix,)
 
 
 def visible(paths: Iterable[Path], home: Path) -> list[Path]:
-    """The folders to show, without repeats and without those inside another; never the whole home folder.
+    """Return the paths to show, without paths inside another; never the whole home folder.
 
-    If a folder is the home or contains it, its entries are shown instead, without hidden files and the home. A path
-    with links is shown both as written and where it leads.
+    A folder that is or contains the home is replaced by its entries, without hidden files and the home. A path with
+    links is shown as written and by its target.
     """
     real_home = os.path.realpath(home)
-    wanted: set[str] = set()
+    candidates: set[str] = set()
     for path in paths:
-        for form in {os.path.abspath(path), os.path.realpath(path)}:  # noqa: PTH100  a tenth of pathlib's time
-            wanted.update(_parts(form, real_home))
+        for form in {os.path.abspath(path), os.path.realpath(path)}:  # noqa: PTH100  ten times faster than pathlib
+            candidates.update(_parts(form, real_home))
     shown: list[str] = []
-    for name in sorted(wanted):
+    for name in sorted(candidates):
         if not any(_within(name, parent) for parent in shown):
             shown.append(name)
     return [Path(name) for name in shown]

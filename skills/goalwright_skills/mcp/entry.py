@@ -249,7 +249,8 @@ def _command_faults(raw: Mapping[str, Any]) -> Iterator[str]:
         yield "has both 'command' and 'url': keep 'command' if goalwright starts it, or 'url' if it is called over HTTP"
     elif not command and not url:
         yield (
-            "has neither 'command' nor 'url': give 'command' if goalwright starts it, or 'url' if it is called over HTTP"
+            "has neither 'command' nor 'url': give 'command' if goalwright starts it, "
+            "or 'url' if it is called over HTTP"
         )
     elif command and not isinstance(command, str):
         yield "has a 'command' that is not a string"

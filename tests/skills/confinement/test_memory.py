@@ -1,4 +1,4 @@
-"""The memory of a whole call is limited, however it is allocated: by a control group, or by goalwright's own watcher."""
+"""The memory of a whole call is limited for every kind of allocation, by a control group or by goalwright's watcher."""
 
 from __future__ import annotations
 
@@ -22,11 +22,16 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 
 LIMIT = 160 * 1024**2
-# Each takes 60 MB at a time, six times, and then waits to be ended.
+# Each allocates 60 MB six times and then waits to be killed.
 ATTACKS = {
-    "shared": "m = [mmap.mmap(-1, SIZE) for _ in range(6)]\nfor one in m: fill(one)",
-    "dropped": "m = [mmap.mmap(-1, SIZE) for _ in range(6)]\nfor one in m: fill(one); one.madvise(mmap.MADV_DONTNEED)",
-    "memfd written": "m = [os.memfd_create('x') for _ in range(6)]\nfor one in m: os.write(one, bytes(SIZE))",
+    "shared": "m = [mmap.mmap(-1, SIZE) for _ in range(6)]\nfor block in m: fill(block)",
+    "dropped": """
+m = [mmap.mmap(-1, SIZE) for _ in range(6)]
+for block in m:
+    fill(block)
+    block.madvise(mmap.MADV_DONTNEED)
+""",
+    "memfd written": "m = [os.memfd_create('x') for _ in range(6)]\nfor fd in m: os.write(fd, bytes(SIZE))",
     "memfd mapped and closed": """
 m = []
 for _ in range(6):
@@ -38,9 +43,9 @@ for _ in range(6):
 """,
     "filled by a child": """
 m = [mmap.mmap(-1, SIZE) for _ in range(6)]
-for one in m:
+for block in m:
     if os.fork() == 0:
-        fill(one)
+        fill(block)
         os._exit(0)
     os.wait()
 """,
@@ -50,7 +55,7 @@ for _ in range(6):
         m = bytearray(b'x') * SIZE
         time.sleep(20)
 """,
-    "on its way": """
+    "in flight": """
 a, b = socket.socketpair()
 for _ in range(6):
     fd = os.memfd_create('x')
@@ -62,9 +67,9 @@ for _ in range(6):
 PROLOGUE = """
 import mmap, os, socket, time
 SIZE = 60 * 1024**2
-def fill(one):
-    for at in range(0, SIZE, 4096):
-        one[at] = 1
+def fill(block):
+    for offset in range(0, SIZE, 4096):
+        block[offset] = 1
 """
 
 
@@ -76,7 +81,7 @@ def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Workbench:
 
 
 def limited(tool: ExecutableTool, *, watcher: bool) -> ExecutableTool:
-    """The tool with less memory, watched by goalwright or by a control group."""
+    """Return the tool with less memory, limited by goalwright's watcher or by a control group."""
     confinement = tool.host.confinement
     if watcher:
         confinement = replace(confinement, groups=Groups(None))  # type: ignore[type-var]
@@ -89,7 +94,7 @@ def names_the_limit(envelope: Envelope) -> bool:
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
-async def test_more_memory_than_allowed_ends_the_call(bench: Workbench, attack: str) -> None:
+async def test_call_that_exceeds_its_memory_is_killed(bench: Workbench, attack: str) -> None:
     tool = bench.tool(PROLOGUE + ATTACKS[attack] + "\ntime.sleep(20)\nreply('kept')", timeout=15)
     envelope = await limited(tool, watcher=True).call({})
     assert names_the_limit(envelope), envelope
@@ -97,19 +102,19 @@ async def test_more_memory_than_allowed_ends_the_call(bench: Workbench, attack: 
 
 @needs_memory_groups
 @pytest.mark.parametrize("attack", ["shared", "memfd written", "filled by a child"])
-async def test_a_control_group_does_the_same(bench: Workbench, attack: str) -> None:
+async def test_control_group_kills_a_call_that_exceeds_its_memory(bench: Workbench, attack: str) -> None:
     tool = bench.tool(PROLOGUE + ATTACKS[attack] + "\nreply('kept')", timeout=15)
     envelope = await limited(tool, watcher=False).call({})
     assert names_the_limit(envelope), envelope
 
 
 @pytest.mark.parametrize("watcher", [False, True])
-async def test_less_memory_is_left_alone(bench: Workbench, watcher: bool) -> None:
+async def test_call_within_its_memory_is_not_killed(bench: Workbench, watcher: bool) -> None:
     program = """
         shared = mmap.mmap(-1, SIZE)
         fill(shared)
         m = bytearray(b'x') * (SIZE // 2)
-        for _ in range(8):  # they share its pages
+        for _ in range(8):  # they share the pages
             if os.fork() == 0:
                 time.sleep(0.6)
                 os._exit(0)
@@ -121,13 +126,13 @@ async def test_less_memory_is_left_alone(bench: Workbench, watcher: bool) -> Non
     assert envelope.text == "done", envelope
 
 
-async def test_a_process_that_may_not_have_more_says_why(bench: Workbench) -> None:
+async def test_refused_allocation_names_the_limit(bench: Workbench) -> None:
     tool = bench.tool("x = bytearray(8 * 1024**3); reply('done')")
     envelope = await tool.call({})
     assert envelope.error is not None
     assert "2 GB of memory" in envelope.error.message
 
 
-async def test_a_process_cannot_hide_from_the_watcher(bench: Workbench) -> None:
+async def test_process_cannot_hide_from_the_watcher(bench: Workbench) -> None:
     tool = bench.tool("import ctypes; reply(ctypes.CDLL(None).prctl(4, 0, 0, 0, 0))")
     assert (await tool.call({})).data["output"] == -1

@@ -1,4 +1,4 @@
-"""Ordinary programs run behind the walls: the list of system calls is wide enough for them."""
+"""Ordinary programs run in the sandbox, because the allow-list of system calls suffices for them."""
 
 from __future__ import annotations
 
@@ -74,16 +74,16 @@ async def output(bench: Workbench, *argv: str) -> list[object]:
     parameters = [{"name": "argv", "type": "array", "required": True}]
     envelope = await bench.tool(RUN, parameters=parameters).call({"argv": list(argv)})
     assert envelope.status == "success", (envelope, bench.logs)
-    found: list[object] = envelope.data["output"]
-    return found
+    result: list[object] = envelope.data["output"]
+    return result
 
 
-async def test_a_shell_and_its_usual_programs(bench: Workbench) -> None:
+async def test_shell_and_common_programs_run(bench: Workbench) -> None:
     status, out, err = await output(bench, "/bin/sh", "-c", SHELL)
     assert (status, out) == (-15, "one\n1000\n1\n-"), err
 
 
-async def test_python_with_threads_processes_and_databases(bench: Workbench) -> None:
+async def test_python_with_threads_processes_and_databases_runs(bench: Workbench) -> None:
     python = shutil.which("python3", path="/usr/local/bin:/usr/bin") or ""
     if not python:
         python = "python3"
@@ -91,7 +91,7 @@ async def test_python_with_threads_processes_and_databases(bench: Workbench) -> 
     assert (status, out) == (0, "fine"), err
 
 
-async def test_node_with_workers_and_children(bench: Workbench) -> None:
+async def test_node_with_workers_and_children_runs(bench: Workbench) -> None:
     need("node")
     status, out, err = await output(bench, "node", "-e", NODE)
     assert (status, out) == (0, "fine child"), err

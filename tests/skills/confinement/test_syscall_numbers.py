@@ -1,4 +1,4 @@
-"""The numbers in the seccomp filter are the kernel's: by a table of our own, and by its headers if installed."""
+"""The system call numbers of the seccomp filter agree with a second table and with the installed kernel headers."""
 
 from __future__ import annotations
 
@@ -118,12 +118,12 @@ NAMESPACES = (0x80, 0x20000, 0x2000000, 0x4000000, 0x8000000, 0x10000000, 0x2000
 
 
 def used(machine: Machine) -> dict[str, int]:
-    """Every system call that goalwright names, with the number that it uses."""
-    return machine.calls(*syscalls.EVERY)
+    """Return every system call of the filter with its number."""
+    return machine.calls(*syscalls.ALL)
 
 
 def header(name: str) -> dict[str, int]:
-    """The numbers in a machine's installed header; empty if there is none, or only that of another machine."""
+    """Return the numbers in an architecture's installed kernel header; empty without one."""
     for path in HEADERS[name]:
         try:
             text = (INCLUDE / path).read_text(encoding="utf-8")
@@ -134,14 +134,14 @@ def header(name: str) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("name", sorted(MACHINES))
-def test_the_numbers_are_those_of_the_second_table(name: str) -> None:
+def test_numbers_agree_with_the_second_table(name: str) -> None:
     words = TABLES[name].split()
     table = {call: int(number) for number, call in zip(words[::2], words[1::2], strict=True)}
     assert used(MACHINES[name]) == table
 
 
 @pytest.mark.parametrize("name", sorted(MACHINES))
-def test_the_numbers_are_those_of_the_installed_headers(name: str) -> None:
+def test_numbers_agree_with_the_installed_headers(name: str) -> None:
     kernel = header(name)  # an old header lacks new calls
     ours = used(MACHINES[name])
     assert {call: kernel[call] for call in ours if call in kernel} == {
@@ -151,7 +151,7 @@ def test_the_numbers_are_those_of_the_installed_headers(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(MACHINES))
-def test_the_numbers_are_those_of_libseccomp(name: str) -> None:
+def test_numbers_agree_with_libseccomp(name: str) -> None:
     library = find_library("seccomp") or "libseccomp.so.2"
     try:
         resolve = ctypes.CDLL(library).seccomp_syscall_resolve_name_arch
@@ -166,14 +166,14 @@ def test_the_numbers_are_those_of_libseccomp(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(MACHINES))
-def test_no_call_stands_in_two_tables(name: str) -> None:
-    each = [call for table in syscalls.EVERY for call in MACHINES[name].calls(table)]
+def test_no_call_is_in_two_tables(name: str) -> None:
+    each = [call for table in syscalls.ALL for call in MACHINES[name].calls(table)]
     assert len(each) == len(set(each))
     numbers = used(MACHINES[name]).values()
     assert len(numbers) == len(set(numbers))
 
 
-def test_the_two_machines_know_the_same_calls() -> None:
+def test_both_architectures_have_the_same_calls() -> None:
     # arm64 has no calls without a folder's descriptor, such as chmod, no fork, and none of the oldest.
     for table in (syscalls.DENIED, syscalls.LEAVING, syscalls.ABSENT, syscalls.SIGNALS, syscalls.CHECKED):
         assert ARM64.calls(table).keys() == X86_64.calls(table).keys()
@@ -182,15 +182,15 @@ def test_the_two_machines_know_the_same_calls() -> None:
 
 
 @pytest.mark.parametrize(("name", "processor"), [("arm64", 183), ("x86-64", 62)])
-def test_the_audit_constant_is_the_processor_with_64_bits_and_little_endian(name: str, processor: int) -> None:
+def test_audit_constant_encodes_a_64_bit_little_endian_processor(name: str, processor: int) -> None:
     assert MACHINES[name].audit == processor | 0x80000000 | 0x40000000
 
 
-def test_every_flag_for_a_new_namespace_is_refused() -> None:
+def test_all_namespace_flags_are_refused() -> None:
     assert sum(NAMESPACES) == NEW_NAMESPACES
 
 
-def test_the_launcher_and_landlock_use_the_same_call() -> None:
+def test_launcher_and_landlock_use_the_same_system_call() -> None:
     calls = used(ARM64)
     assert landlock.CREATE_RULESET == launcher.CREATE_RULESET == calls["landlock_create_ruleset"]
     assert (

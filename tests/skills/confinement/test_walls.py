@@ -1,4 +1,4 @@
-"""Each wall around a tool's process holds, in every kind of confinement."""
+"""The restrictions on a tool's process hold in every kind of confinement."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Workbench:
 
 
 def alive(marker: str) -> list[str]:
-    """The processes whose command line contains the marker."""
-    found = []
+    """Return the processes whose command line contains the marker."""
+    processes = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit() and entry.name != str(os.getpid()):
             try:
@@ -39,12 +39,12 @@ def alive(marker: str) -> list[str]:
             except OSError:
                 continue
             if marker.encode() in words:
-                found.append(entry.name)
-    return found
+                processes.append(entry.name)
+    return processes
 
 
 def gone(marker: str) -> bool:
-    """Whether none of them is left; the kernel may take a moment to reap a namespace."""
+    """Whether all these processes end; the kernel may take a moment to reap a namespace."""
     for _ in range(1_200):
         if not alive(marker):
             return True
@@ -52,7 +52,7 @@ def gone(marker: str) -> bool:
     return False
 
 
-async def test_a_file_in_the_home_cannot_be_read(bench: Workbench) -> None:
+async def test_file_in_the_home_cannot_be_read(bench: Workbench) -> None:
     secret = bench.home / ".ssh" / "id"
     bench.workspace.mkdir(exist_ok=True)
     secret.parent.mkdir()
@@ -67,7 +67,7 @@ async def test_a_file_in_the_home_cannot_be_read(bench: Workbench) -> None:
     assert envelope.text.startswith("wall"), envelope
 
 
-async def test_the_home_cannot_be_listed(bench: Workbench) -> None:
+async def test_home_cannot_be_listed(bench: Workbench) -> None:
     (bench.workspace.parent / "letters.txt").write_text("dear")
     tool = bench.tool(f"""
         import os
@@ -79,7 +79,7 @@ async def test_the_home_cannot_be_listed(bench: Workbench) -> None:
     assert "letters" not in (await tool.call({})).text
 
 
-async def test_a_workspace_that_is_the_home_shows_no_hidden_files(bench: Workbench) -> None:
+async def test_hidden_files_are_invisible_if_the_workspace_is_the_home(bench: Workbench) -> None:
     tool = bench.tool("""
         seen = []
         for name in (".netrc", "notes.txt"):
@@ -96,7 +96,7 @@ async def test_a_workspace_that_is_the_home_shows_no_hidden_files(bench: Workben
     assert (await bench.load(tool.manifest.folder).call({})).text == "wall notes"
 
 
-async def test_the_password_file_of_the_system_cannot_be_read(bench: Workbench) -> None:
+async def test_password_hashes_cannot_be_read(bench: Workbench) -> None:
     tool = bench.tool("""
         try:
             reply(open("/etc/shadow").read())
@@ -106,14 +106,14 @@ async def test_the_password_file_of_the_system_cannot_be_read(bench: Workbench) 
     assert (await tool.call({})).text == "wall"
 
 
-async def test_the_workspace_is_the_working_directory_and_can_be_read(bench: Workbench) -> None:
+async def test_workspace_is_the_working_directory_and_readable(bench: Workbench) -> None:
     (bench.workspace / "notes.txt").write_text("hello")
     tool = bench.tool("reply(open('notes.txt').read())")
     assert (await tool.call({})).text == "hello"
 
 
 @pytest.mark.parametrize("where", ["workspace", "tool", "system", "tmp"])
-async def test_nothing_outside_the_scratch_can_be_written(bench: Workbench, where: str) -> None:
+async def test_paths_outside_the_scratch_folder_cannot_be_written(bench: Workbench, where: str) -> None:
     paths = {
         "workspace": bench.workspace / "made.txt",
         "tool": bench.folder() / "made.txt",
@@ -131,7 +131,7 @@ async def test_nothing_outside_the_scratch_can_be_written(bench: Workbench, wher
     assert not paths[where].exists()
 
 
-async def test_files_of_the_workspace_can_be_neither_changed_nor_removed(bench: Workbench) -> None:
+async def test_workspace_files_cannot_be_changed_or_removed(bench: Workbench) -> None:
     precious = bench.workspace / "precious.txt"
     precious.write_text("precious")
     precious.chmod(0o640)
@@ -161,7 +161,7 @@ async def test_files_of_the_workspace_can_be_neither_changed_nor_removed(bench: 
     assert precious.stat().st_mode & 0o777 == 0o640
 
 
-async def test_the_scratch_is_writable_and_removed(bench: Workbench) -> None:
+async def test_scratch_folder_is_writable_and_removed(bench: Workbench) -> None:
     tool = bench.tool("""
         import os, tempfile
         with tempfile.NamedTemporaryFile("w", delete=False) as file:
@@ -175,7 +175,7 @@ async def test_the_scratch_is_writable_and_removed(bench: Workbench) -> None:
     assert list(bench.scratch.iterdir()) == []
 
 
-async def test_artifacts_can_be_written_only_where_the_manifest_says_so(bench: Workbench) -> None:
+async def test_artifacts_are_writable_only_if_the_manifest_allows_it(bench: Workbench) -> None:
     program = f"""
         import os
         place = os.environ.get("GOALWRIGHT_ARTIFACTS", {str(bench.artifacts)!r})
@@ -202,7 +202,7 @@ CONNECT = """
 PORT = [{"name": "port", "type": "integer", "required": True}]
 
 
-async def test_connecting_needs_network_in_the_manifest(bench: Workbench) -> None:
+async def test_connecting_requires_network_in_the_manifest(bench: Workbench) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = {"port": server.getsockname()[1]}
         assert (await bench.tool(CONNECT, parameters=PORT).call(port)).text == "wall"
@@ -210,7 +210,7 @@ async def test_connecting_needs_network_in_the_manifest(bench: Workbench) -> Non
 
 
 @pytest.mark.parametrize("network", [False, True])
-async def test_a_local_service_cannot_be_reached_through_its_socket(bench: Workbench, network: bool) -> None:
+async def test_unix_socket_of_a_local_service_cannot_be_reached(bench: Workbench, network: bool) -> None:
     path = bench.workspace / "service.sock"
     with socket.socket(socket.AF_UNIX) as server:
         os.chdir(bench.workspace)
@@ -232,7 +232,7 @@ async def test_a_local_service_cannot_be_reached_through_its_socket(bench: Workb
     assert path.exists()
 
 
-async def test_a_key_in_the_environment_is_not_seen_unless_named(bench: Workbench) -> None:
+async def test_key_in_the_environment_is_hidden_unless_declared(bench: Workbench) -> None:
     bench.environ["OPENAI_API_KEY"] = "sk-secret"
     bench.environ["WEATHER_CITY"] = "Berlin"
     tool = bench.tool("import os; reply(json.dumps(dict(os.environ)))", env=["WEATHER_CITY"])
@@ -241,7 +241,7 @@ async def test_a_key_in_the_environment_is_not_seen_unless_named(bench: Workbenc
     assert "Berlin" in text
 
 
-async def test_another_process_environment_is_not_seen(bench: Workbench) -> None:
+async def test_environment_of_another_process_cannot_be_read(bench: Workbench) -> None:
     tool = bench.tool("""
         import os
         leaked = []
@@ -277,14 +277,14 @@ SLEEPER = """
 
 
 @pytest.mark.parametrize("detached", [False, True])
-async def test_nothing_outlives_the_call(bench: Workbench, detached: bool) -> None:
+async def test_no_process_outlives_the_call(bench: Workbench, detached: bool) -> None:
     marker = f"marker-{os.getpid()}-{bench.root.name}"
     tool = bench.tool(SLEEPER.format(marker=marker, detached=detached, pause=0))
     await tool.call({})
     assert gone(marker)
 
 
-async def test_a_daemon_that_forks_twice_does_not_outlive_the_call(bench: Workbench) -> None:
+async def test_double_forked_daemon_does_not_outlive_the_call(bench: Workbench) -> None:
     marker = f"daemon-{os.getpid()}-{bench.root.name}"
     tool = bench.tool(f"""
         import os, sys
@@ -300,7 +300,7 @@ async def test_a_daemon_that_forks_twice_does_not_outlive_the_call(bench: Workbe
     assert gone(marker)
 
 
-async def test_a_timed_out_call_leaves_nothing(bench: Workbench) -> None:
+async def test_timed_out_call_leaves_no_process_or_file(bench: Workbench) -> None:
     marker = f"slow-{os.getpid()}-{bench.root.name}"
     tool = bench.tool(SLEEPER.format(marker=marker, detached=False, pause=60), timeout=1)
     envelope = await tool.call({})
@@ -310,7 +310,7 @@ async def test_a_timed_out_call_leaves_nothing(bench: Workbench) -> None:
     assert list(bench.scratch.iterdir()) == []
 
 
-async def test_a_cancelled_call_leaves_nothing(bench: Workbench) -> None:
+async def test_cancelled_call_leaves_no_process_or_file(bench: Workbench) -> None:
     marker = f"cancelled-{os.getpid()}-{bench.root.name}"
     tool = bench.tool(SLEEPER.format(marker=marker, detached=False, pause=60))
     call = asyncio.create_task(tool.call({}))
@@ -350,21 +350,21 @@ def test_killing_the_caller_leaves_no_orphan(bench: Workbench) -> None:
 
 
 @pytest.mark.parametrize(
-    ("what", "program"),
+    ("resource", "program"),
     [
         ("memory", "x = bytearray(64 * 1024**3); reply('done')"),
         ("file size", "open('big', 'wb').truncate(1024**4); reply('done')"),
         ("cpu", "import resource; reply(str(resource.getrlimit(resource.RLIMIT_CPU)[0] > 100))"),
     ],
 )
-async def test_limits_hold(bench: Workbench, what: str, program: str) -> None:
+async def test_resource_limits_hold(bench: Workbench, resource: str, program: str) -> None:
     tool = bench.tool(f"import os; os.chdir(os.environ['HOME']); {program}", timeout=10)
-    assert (await tool.call({})).text != "done", what
-    assert (await tool.call({})).text != "True", what
+    assert (await tool.call({})).text != "done", resource
+    assert (await tool.call({})).text != "True", resource
 
 
 @needs_counted_processes
-async def test_the_number_of_processes_is_limited(bench: Workbench) -> None:
+async def test_number_of_processes_is_limited(bench: Workbench) -> None:
     tool = bench.tool("""
         import subprocess, sys
         started = []
@@ -396,14 +396,14 @@ BOMB = """
 
 @needs_landlock
 @needs_listed_children
-async def test_without_control_groups_the_launcher_counts(tmp_path: Path) -> None:
+async def test_launcher_limits_processes_without_control_groups(tmp_path: Path) -> None:
     bench = Workbench(tmp_path, confinement=replace(landlocked(tmp_path / "home"), groups=Groups(None)))
     assert (await bench.tool(BOMB).call({})).text == "wall"
     assert gone(str(bench.folder() / "main.py"))
 
 
 @needs_listed_children
-async def test_without_walls_too_many_processes_are_killed(tmp_path: Path) -> None:
+async def test_too_many_processes_are_killed_without_confinement(tmp_path: Path) -> None:
     bench = Workbench(tmp_path, confinement=NoConfinement(groups=Groups(None)))
     tool = bench.tool("""
         import os, time
@@ -419,18 +419,18 @@ async def test_without_walls_too_many_processes_are_killed(tmp_path: Path) -> No
 
 
 @needs_landlock
-async def test_processes_within_the_limit_are_left_alone(tmp_path: Path) -> None:
+async def test_processes_within_the_limit_are_not_killed(tmp_path: Path) -> None:
     bench = Workbench(tmp_path, confinement=replace(landlocked(tmp_path / "home"), groups=Groups(None)))
     tool = bench.tool("""
         import subprocess
         started = [subprocess.Popen(["sleep", "0.3"]) for _ in range(40)]
-        reply(sum(one.wait() for one in started))
+        reply(sum(process.wait() for process in started))
     """)
     assert (await tool.call({})).data["output"] == 0
 
 
 @needs_listed_children
-async def test_without_walls_what_left_the_group_ends_with_the_call_too(tmp_path: Path) -> None:
+async def test_detached_process_ends_with_the_call_without_confinement(tmp_path: Path) -> None:
     bench = Workbench(tmp_path, confinement=NoConfinement())
     marker = f"daemon-{os.getpid()}-{tmp_path.name}"
     tool = bench.tool(SLEEPER.format(marker=marker, detached=True, pause=0))
@@ -438,17 +438,17 @@ async def test_without_walls_what_left_the_group_ends_with_the_call_too(tmp_path
     assert gone(marker)
 
 
-async def test_root_has_no_capabilities_inside(bench: Workbench) -> None:
+async def test_root_has_no_capabilities_in_the_sandbox(bench: Workbench) -> None:
     tool = bench.tool("""
-        wanted = ("CapEff", "NoNewPrivs")
-        reply([line.split()[1] for line in open("/proc/self/status") if line.startswith(wanted)])
+        fields = ("CapEff", "NoNewPrivs")
+        reply([line.split()[1] for line in open("/proc/self/status") if line.startswith(fields)])
     """)
     data = (await tool.call({})).data["output"]
     assert int(data[0], 16) == 0
     assert data[1] == "1"
 
 
-async def test_new_namespaces_cannot_be_made(bench: Workbench) -> None:
+async def test_new_namespaces_cannot_be_created(bench: Workbench) -> None:
     tool = bench.tool("""
         import ctypes
         libc = ctypes.CDLL(None, use_errno=True)
@@ -457,7 +457,7 @@ async def test_new_namespaces_cannot_be_made(bench: Workbench) -> None:
     assert (await tool.call({})).data["output"] == -1
 
 
-async def test_without_walls_the_group_still_ends_with_the_call(tmp_path: Path) -> None:
+async def test_process_group_ends_with_the_call_without_confinement(tmp_path: Path) -> None:
     bench = Workbench(tmp_path, confinement=NoConfinement())
     marker = f"unsafe-{os.getpid()}-{tmp_path.name}"
     tool = bench.tool(SLEEPER.format(marker=marker, detached=False, pause=0))

@@ -1,4 +1,4 @@
-"""The files that name MCP servers: every form that other programs write, and what is wrong with them."""
+"""The configuration files of MCP servers: the formats of other programs, and invalid entries."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from tests.growth import growth
 
 
 def entry(raw: dict[str, Any]) -> ServerEntry:
-    """A workspace's entry."""
-    (found,), _ = config.parse({"mcpServers": {"one": raw}}, Path("/w/.mcp.json"), "workspace")
-    return found
+    """Return an entry of a workspace."""
+    (server,), _ = config.parse({"mcpServers": {"one": raw}}, Path("/w/.mcp.json"), "workspace")
+    return server
 
 
-def test_both_files_and_both_keys_count_and_the_workspace_comes_first(tmp_path: Path) -> None:
+def test_workspace_entry_overrides_the_users_entry_of_the_same_name(tmp_path: Path) -> None:
     user = tmp_path / "mcp.json"
     user.write_text(json.dumps({"mcpServers": {"a": {"command": "user"}, "b": {"command": "b"}}}), encoding="utf-8")
     (tmp_path / ".mcp.json").write_text(json.dumps({"servers": {"a": {"command": "work"}}}), encoding="utf-8-sig")
     entries, warnings = config.read(tmp_path, user)
-    assert [(one.name, one.source, one.command_line) for one in entries] == [
+    assert [(row.name, row.source, row.command_line) for row in entries] == [
         ("a", "workspace", "work"),
         ("b", "user", "b"),
     ]
@@ -37,7 +37,7 @@ def test_both_files_and_both_keys_count_and_the_workspace_comes_first(tmp_path: 
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"mcpServers": []}', "[" * 100_000, "\x00", '{"other": {}}'])
-def test_a_file_that_cannot_be_read_has_no_servers_and_a_warning(tmp_path: Path, text: str) -> None:
+def test_unreadable_file_causes_a_warning(tmp_path: Path, text: str) -> None:
     (tmp_path / ".mcp.json").write_text(text, encoding="utf-8")
     entries, warnings = config.read(tmp_path, tmp_path / "none.json")
     assert (entries, len(warnings)) == ([], 1)
@@ -45,7 +45,7 @@ def test_a_file_that_cannot_be_read_has_no_servers_and_a_warning(tmp_path: Path,
 
 
 @pytest.mark.parametrize(
-    ("raw", "says"),
+    ("raw", "fault"),
     [
         ({}, "neither 'command' nor 'url': give 'command' if goalwright starts it"),
         ({"command": "x", "url": "http://x"}, "both 'command' and 'url': keep 'command' if goalwright starts it"),
@@ -62,19 +62,19 @@ def test_a_file_that_cannot_be_read_has_no_servers_and_a_warning(tmp_path: Path,
         ({"command": "x", "cwd": "y\0z"}, "NUL character"),
     ],
 )
-def test_a_fault_disables_that_server_alone(raw: dict[str, Any], says: str) -> None:
-    assert says in entry(raw).fault
+def test_invalid_entry_has_a_fault(raw: dict[str, Any], fault: str) -> None:
+    assert fault in entry(raw).fault
 
 
-def test_the_warning_of_a_fault_says_where_it_is_and_what_to_do(tmp_path: Path) -> None:
+def test_warning_of_an_invalid_entry_names_file_and_remedy(tmp_path: Path) -> None:
     file, raw = tmp_path / ".mcp.json", {"command": "npx", "url": "https://x.test/mcp"}
     file.write_text(json.dumps({"mcpServers": {"docs": raw}}), encoding="utf-8")
     _, warnings = config.read(tmp_path, tmp_path / "none.json")
-    which = "keep 'command' if goalwright starts it, or 'url' if it is called over HTTP"
-    assert warnings == [f"{file}: the MCP server 'docs' has both 'command' and 'url': {which}"]
+    remedy = "keep 'command' if goalwright starts it, or 'url' if it is called over HTTP"
+    assert warnings == [f"{file}: the MCP server 'docs' has both 'command' and 'url': {remedy}"]
 
 
-def test_variables_are_filled_in_and_shown_with_where_they_go(tmp_path: Path) -> None:
+def test_variables_are_filled_in_and_listed_with_their_targets(tmp_path: Path) -> None:
     raw = {"type": "http", "url": "https://${HOST:-x.test}/mcp", "headers": {"Authorization": "Bearer ${env:TOKEN}"}}
     remote = entry(raw | {"timeout": 1500})
     launch = remote.launch(tmp_path, {"TOKEN": "t0ps3cret"})
@@ -92,7 +92,7 @@ def test_variables_are_filled_in_and_shown_with_where_they_go(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("cwd", ["/", "..", "file.txt", "nowhere", "out"])
-def test_a_working_folder_outside_the_workspace_is_refused(tmp_path: Path, cwd: str) -> None:
+def test_cwd_outside_the_workspace_is_refused(tmp_path: Path, cwd: str) -> None:
     work = tmp_path / "work"
     (work / "server").mkdir(parents=True)
     (work / "file.txt").touch()
@@ -102,7 +102,7 @@ def test_a_working_folder_outside_the_workspace_is_refused(tmp_path: Path, cwd: 
         entry({"command": "x", "cwd": cwd}).launch(work, {})
 
 
-def test_the_key_covers_every_file_of_the_workspace_that_is_named(tmp_path: Path) -> None:
+def test_key_covers_the_workspace_files_that_the_entry_names(tmp_path: Path) -> None:
     work = tmp_path / "work"
     for name in ("run.sh", "lib/a.py", "tool/__init__.py", "data/x", ".agents/journal.sqlite", ".agents/runs/r/y"):
         path = work / name
@@ -111,31 +111,31 @@ def test_the_key_covers_every_file_of_the_workspace_that_is_named(tmp_path: Path
     (tmp_path / "outside").write_text("1", encoding="utf-8")
     (work / "link").symlink_to(work / "lib")
 
-    def named(*args: str, command: str = "python") -> list[str]:
+    def covered(*args: str, command: str = "python") -> list[str]:
         launch = entry({"command": command, "args": list(args)}).launch(work, {})
-        return sorted(str(one.relative_to(work)) for one in coverage(launch, work).paths)
+        return sorted(str(path.relative_to(work)) for path in coverage(launch, work).paths)
 
-    assert named("x.md", "--lib=lib", "-m", "tool", "../outside", "--verbose") == [".", "lib", "tool"]
-    assert named("link") == ["lib"]
-    assert named(command="./run.sh") == ["."]
-    assert named(command="run.sh") == [], "that is looked up in PATH"
+    assert covered("x.md", "--lib=lib", "-m", "tool", "../outside", "--verbose") == [".", "lib", "tool"]
+    assert covered("link") == ["lib"]
+    assert covered(command="./run.sh") == ["."]
+    assert covered(command="run.sh") == [], "a bare name is searched in PATH"
     everything = entry({"command": "x", "args": ["."]})
     before = entry_key(everything, work, {})
     (work / ".agents" / "journal.sqlite").write_text("2", encoding="utf-8")
     (work / ".agents" / "runs" / "r" / "y").write_text("2", encoding="utf-8")
-    assert entry_key(everything, work, {}) == before, "goalwright's own records are no reason to ask again"
+    assert entry_key(everything, work, {}) == before, "goalwright's own records are not covered"
     (work / "data" / "x").write_text("2", encoding="utf-8")
     assert entry_key(everything, work, {}) != before
 
 
-def test_names_are_those_that_every_provider_takes() -> None:
+def test_tool_names_are_valid_for_every_provider() -> None:
     assert tool_name("git hub", "list/issues.all") == "mcp__git_hub__list_issues_all"
     long = [tool_name("server", "x" * 80 + end) for end in ("a", "b")]
     assert {len(name) for name in long} == {64}
     assert long[0] != long[1]
 
 
-def test_servers_are_imported_from_codex_and_vs_code_and_nothing_is_overwritten(tmp_path: Path) -> None:
+def test_import_from_codex_and_vs_code_overwrites_nothing(tmp_path: Path) -> None:
     codex, vscode, target = tmp_path / "config.toml", tmp_path / "vs.json", tmp_path / "new" / "mcp.json"
     codex.write_text(
         '[mcp_servers.docs]\ncommand = "npx"\nargs = ["-y", "docs"]\nenv_vars = ["TOKEN"]\ntool_timeout_sec = 5\n'
@@ -164,7 +164,7 @@ def test_servers_are_imported_from_codex_and_vs_code_and_nothing_is_overwritten(
 
 
 @pytest.mark.parametrize("text", ["/*x", '"\\', ",  "])
-def test_a_file_of_vs_code_that_never_ends_is_refused_at_once(tmp_path: Path, text: str) -> None:
+def test_unterminated_vs_code_file_is_refused_in_linear_time(tmp_path: Path, text: str) -> None:
     origin = tmp_path / "mcp.json"
 
     def refused(length: int) -> None:

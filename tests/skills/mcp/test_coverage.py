@@ -1,4 +1,4 @@
-"""Trust in a workspace's MCP server covers all that it can load there: after a change, it does not start unasked."""
+"""Trust in a workspace's MCP server covers every file that it can load: it does not start after a change."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 HELPER = "import os, pathlib\npathlib.Path(os.environ['MARK']).open('a').write('started\\n')\n"
 PYTHON = sys.executable
-# What starts the server, and the file of the workspace that it loads.
+# The entry of the server, and a workspace file that it loads.
 STARTS: dict[str, tuple[dict[str, Any], str]] = {
     "a module beside the script": ({"command": PYTHON, "args": ["server/main.py"]}, "server/helper.py"),
     "-m": ({"command": PYTHON, "args": ["-m", "main"], "env": {"PYTHONPATH": "server"}}, "server/helper.py"),
@@ -69,7 +69,9 @@ def workspace(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(("entry", "loaded"), STARTS.values(), ids=STARTS)
-def test_a_file_that_the_server_loads_has_changed(workspace: Path, entry: dict[str, Any], loaded: str) -> None:
+def test_server_does_not_start_after_a_change_of_a_loaded_file(
+    workspace: Path, entry: dict[str, Any], loaded: str
+) -> None:
     mark = workspace.parent / "mark.txt"
     env = entry.get("env", {}) | {"MARK": str(mark), "PYTHONDONTWRITEBYTECODE": "1"}
     configure(workspace, one=entry | {"env": env})
@@ -77,7 +79,7 @@ def test_a_file_that_the_server_loads_has_changed(workspace: Path, entry: dict[s
     servers = open_servers(workspace)
     servers.trust_all()
     assert [state.state for state in servers.states()[0]] == ["active"]
-    begun = mark.read_text(encoding="utf-8")
+    starts = mark.read_text(encoding="utf-8")
 
     with (workspace / loaded).open("a", encoding="utf-8") as file:
         file.write("\n# changed\n")
@@ -85,7 +87,7 @@ def test_a_file_that_the_server_loads_has_changed(workspace: Path, entry: dict[s
 
     assert [state.state for state in fresh.states(start=True)[0]] == ["untrusted"]
     assert [fresh.refresh(state.entry).state for state in fresh.states()[0]] == ["untrusted"]
-    assert mark.read_text(encoding="utf-8") == begun, "it was not started"
+    assert mark.read_text(encoding="utf-8") == starts, "it was not started"
 
 
 def key(workspace: Path, raw: dict[str, Any]) -> str:
@@ -139,7 +141,7 @@ def key(workspace: Path, raw: dict[str, Any]) -> str:
         ({"command": "mcp-server-x", "env": {"PYTHONPATH": "."}, "cwd": "server"}, "server/lib.js"),
     ],
 )  # fmt: skip
-def test_what_other_starts_load_is_covered(workspace: Path, entry: dict[str, Any], loaded: str) -> None:
+def test_files_that_other_commands_load_are_covered(workspace: Path, entry: dict[str, Any], loaded: str) -> None:
     for name in (*LOADED, "package.json", ".npmrc"):
         (workspace / name).parent.mkdir(parents=True, exist_ok=True)
         (workspace / name).write_text("1", encoding="utf-8")
@@ -166,7 +168,7 @@ def test_what_other_starts_load_is_covered(workspace: Path, entry: dict[str, Any
         {"command": "/opt/bin/github-mcp-server", "args": ["stdio"]},
     ],
 )
-def test_a_file_that_it_cannot_load_is_no_reason_to_ask_again(workspace: Path, entry: dict[str, Any]) -> None:
+def test_change_of_another_file_keeps_trust(workspace: Path, entry: dict[str, Any]) -> None:
     (workspace / "plain").mkdir()
     (workspace / "plain/main.py").write_text("import json\n", encoding="utf-8")
     track(workspace)
@@ -177,7 +179,7 @@ def test_a_file_that_it_cannot_load_is_no_reason_to_ask_again(workspace: Path, e
     assert key(workspace, entry) == before
 
 
-def test_an_untracked_file_is_no_reason_to_ask_a_shell_s_server_again(workspace: Path) -> None:
+def test_change_of_an_untracked_file_keeps_trust_in_a_shell_command(workspace: Path) -> None:
     track(workspace)
     before = key(workspace, {"command": "sh", "args": ["-c", "x"]})
     (workspace / "log.txt").write_text("2", encoding="utf-8")
@@ -189,7 +191,7 @@ def test_an_untracked_file_is_no_reason_to_ask_a_shell_s_server_again(workspace:
 
 
 @pytest.mark.parametrize("entry", [{"command": PYTHON, "args": ["current.py"]}, {"command": "./current.py"}])
-def test_a_link_that_leads_elsewhere_is_another_program(workspace: Path, entry: dict[str, Any]) -> None:
+def test_changed_link_target_ends_trust(workspace: Path, entry: dict[str, Any]) -> None:
     track(workspace)
     (workspace / "current.py").symlink_to("/opt/one-mcp")
     before = key(workspace, entry)
@@ -199,7 +201,7 @@ def test_a_link_that_leads_elsewhere_is_another_program(workspace: Path, entry: 
 
 
 @pytest.mark.parametrize("version", ["2", "3", "4"])
-def test_the_index_of_git_is_read_as_git_reads_it(workspace: Path, version: str) -> None:
+def test_every_version_of_the_git_index_is_read(workspace: Path, version: str) -> None:
     (workspace / "a long name with spaces").mkdir()
     for number in range(50):
         (workspace / f"a long name with spaces/file-{number}.txt").write_text("1", encoding="utf-8")
@@ -216,9 +218,7 @@ def test_the_index_of_git_is_read_as_git_reads_it(workspace: Path, version: str)
 
 @pytest.mark.parametrize("start", [{"args": ["server/main.py"]}, {"args": ["main.py"], "cwd": "server"}])
 @pytest.mark.parametrize("kind", WALLS)
-async def test_a_confined_server_runs_behind_the_walls_of_tools(
-    workspace: Path, kind: str, start: dict[str, Any]
-) -> None:
+async def test_confined_server_runs_in_the_sandbox(workspace: Path, kind: str, start: dict[str, Any]) -> None:
     secret = workspace.parent / "secret.txt"
     secret.write_text("s3cret", encoding="utf-8")
     reading = f"""

@@ -1,4 +1,4 @@
-"""Logins at MCP servers: done once, kept for the user alone, refreshed, and never given to a hostile server."""
+"""Logins at MCP servers: stored for the user alone, refreshed, and never sent to a hostile server."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def opened(folder: Path, url: str, **entry: Any) -> McpServers:
-    """The servers of a user who has one at an address."""
+def open_server(folder: Path, url: str, **entry: Any) -> McpServers:
+    """Return the servers of a user with one HTTP server."""
     folder.mkdir(exist_ok=True, parents=True)
     (folder / "mcp.json").write_text(json.dumps({"mcpServers": {"guarded": {"type": "http", "url": url, **entry}}}))
     trust = Trust(folder / "trust.json")
@@ -33,22 +33,22 @@ def opened(folder: Path, url: str, **entry: Any) -> McpServers:
     return McpServers(folder, folder / "mcp.json", folder / "cache", trust, dict(os.environ), logins=logins)
 
 
-async def in_browser(url: str) -> None:
-    """Log in without a person."""
+async def open_page(url: str) -> None:
+    """Follow the redirects of a login, as a browser does."""
     asyncio.get_running_loop().run_in_executor(None, browse, url)
 
 
 def log_in(servers: McpServers, seconds: float = 60.0) -> bool:
-    return servers.log_in(servers.states()[0][0].entry, in_browser, seconds)
+    return servers.log_in(servers.states()[0][0].entry, open_page, seconds)
 
 
-async def look(servers: McpServers) -> Any:
+async def call_look(servers: McpServers) -> Any:
     return await McpTool("mcp__guarded__look", "", {}, servers).call({})
 
 
-def test_a_login_lists_tools_and_its_tokens_are_for_the_user_alone(tmp_path: Path) -> None:
+def test_login_lists_tools_and_only_the_user_can_read_its_tokens(tmp_path: Path) -> None:
     with OAuthServer() as server:
-        servers = opened(tmp_path, server.url)
+        servers = open_server(tmp_path, server.url)
         refused = servers.refresh(servers.states()[0][0].entry)
         assert refused.state == "login"
         assert "goalwright mcp login guarded" in (refused.reason or "")
@@ -56,65 +56,65 @@ def test_a_login_lists_tools_and_its_tokens_are_for_the_user_alone(tmp_path: Pat
         with servers.held():
             state = servers.refresh(refused.entry)
             assert (state.state, state.login, [tool.tool for tool in state.tools]) == ("active", "active", ["look"])
-            assert asyncio.run(look(servers)).text == "the answer"
+            assert asyncio.run(call_look(servers)).text == "the answer"
         (file,) = (tmp_path / "data" / "logins").iterdir()
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
         assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
         (register,) = server.asked("/register")
         assert register["redirect_uris"][0].startswith("http://127.0.0.1:")
         assert server.asked("/authorize")[0]["code_challenge_method"] == "S256"
-        bound = [given["resource"] for path in ("/authorize", "/token") for given in server.asked(path)]
-        assert bound == [server.url, server.url], "a token is asked for this server alone"
+        resources = [query["resource"] for path in ("/authorize", "/token") for query in server.asked(path)]
+        assert resources == [server.url, server.url], "tokens are requested for this server alone"
         others = [path for path in tmp_path.rglob("*") if path.is_file() and path != file]
         assert others
         assert not [path for path in others if ACCESS.encode() in path.read_bytes()]
 
 
-def test_an_old_token_is_refreshed_where_it_came_from_and_a_stale_login_is_asked_for_again(tmp_path: Path) -> None:
+def test_expired_token_is_refreshed_and_a_stale_login_must_be_repeated(tmp_path: Path) -> None:
     with OAuthServer(expires_in=1) as server:
-        servers = opened(tmp_path, server.url)
+        servers = open_server(tmp_path, server.url)
         assert log_in(servers)
         file = servers.login_file(servers.states()[0][0].entry)
         assert file is not None
         file.save(expires=1.0)
-        again = opened(tmp_path, server.url)
+        again = open_server(tmp_path, server.url)
         with again.held():
             assert again.refresh(again.states()[0][0].entry).state == "active"
         assert server.asked("/token")[-1]["grant_type"] == "refresh_token"
-        kept = file.load()["tokens"]
-        assert (kept["access_token"], kept["refresh_token"]) == (REFRESHED, REFRESH)
+        tokens = file.load()["tokens"]
+        assert (tokens["access_token"], tokens["refresh_token"]) == (REFRESHED, REFRESH)
         server.traps.add("stale")
         server.tokens.clear()
-        later = opened(tmp_path, server.url)
+        later = open_server(tmp_path, server.url)
         with later.held():
             state = later.refresh(later.states()[0][0].entry)
         assert state.state == "login"
-        assert opened(tmp_path, server.url).states()[0][0].login == "needed"
+        assert open_server(tmp_path, server.url).states()[0][0].login == "needed"
 
 
-def test_what_a_server_repeats_of_a_token_is_hidden(tmp_path: Path) -> None:
+def test_token_in_a_servers_answer_is_redacted(tmp_path: Path) -> None:
     with OAuthServer("repeating", tool=lambda sent: f"you sent {sent}") as server:
-        servers = opened(tmp_path, server.url)
+        servers = open_server(tmp_path, server.url)
         assert log_in(servers)
         with servers.held():
             (listed,) = servers.refresh(servers.states()[0][0].entry).tools
             assert listed.description == "Look it up with Bearer ***"
-            assert asyncio.run(look(servers)).text == "you sent Bearer ***"
+            assert asyncio.run(call_look(servers)).text == "you sent Bearer ***"
 
 
-def test_a_token_is_not_used_for_another_name_address_or_workspace(tmp_path: Path) -> None:
+def test_token_is_not_sent_to_another_url(tmp_path: Path) -> None:
     with OAuthServer() as server, OAuthServer() as other:
-        servers = opened(tmp_path, server.url)
+        servers = open_server(tmp_path, server.url)
         assert log_in(servers)
-        moved = opened(tmp_path, other.url)
+        moved = open_server(tmp_path, other.url)
         assert moved.refresh(moved.states()[0][0].entry).state == "login"
-        assert not [given for given in other.asked("/mcp") if given["authorization"]]
+        assert not [request for request in other.asked("/mcp") if request["authorization"]]
 
 
 @pytest.mark.parametrize("trap", ["issuer", "resource", "redirect", "script", "plain", "refuse"])
-def test_a_hostile_authorisation_server_gets_nothing(tmp_path: Path, trap: str) -> None:
+def test_hostile_authorisation_server_gets_no_token_request(tmp_path: Path, trap: str) -> None:
     with OAuthServer(trap) as server:
-        servers = opened(tmp_path, server.url)
+        servers = open_server(tmp_path, server.url)
         with pytest.raises(McpFault, match="no login at the MCP server 'guarded'"):
             log_in(servers)
         assert not server.asked("/token")
@@ -125,14 +125,14 @@ def test_a_hostile_authorisation_server_gets_nothing(tmp_path: Path, trap: str) 
 def test_endless_slow_and_huge_answers_end_a_login(tmp_path: Path, trap: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http_transport, "_LOGIN_SECONDS", 5.0)
     with OAuthServer(trap) as server:
-        servers = opened(tmp_path, server.url)
+        servers = open_server(tmp_path, server.url)
         with pytest.raises(McpFault, match=r"did not answer within|answered with more than"):
             log_in(servers, 120)
         assert servers.states()[0][0].login == "none"
 
 
 @pytest.mark.parametrize(
-    ("url", "server", "why"),
+    ("url", "server", "reason"),
     [
         ("http://example.com/token", "https://mcp.example.com", "not encrypted"),
         ("http://127.0.0.1:8080/admin", "https://8.8.8.8/mcp", "private address"),
@@ -140,20 +140,20 @@ def test_endless_slow_and_huge_answers_end_a_login(tmp_path: Path, trap: str, mo
         ("https://user:pass@example.com/", "https://mcp.example.com", "cannot be used"),
     ],
 )
-def test_a_login_leads_to_no_plain_private_or_odd_address(url: str, server: str, why: str) -> None:
-    with pytest.raises(McpFault, match=why):
+def test_login_refuses_unencrypted_private_and_invalid_addresses(url: str, server: str, reason: str) -> None:
+    with pytest.raises(McpFault, match=reason):
         LoginAddresses(server, lambda _: ["93.184.215.14"]).check(url)
 
 
 @pytest.mark.parametrize("answers", [["10.0.0.1"], ["93.184.215.14", "127.0.0.1"], ["::ffff:169.254.169.254"]])
-def test_a_name_that_leads_to_a_private_address_is_refused(answers: list[str]) -> None:
+def test_name_that_resolves_to_a_private_address_is_refused(answers: list[str]) -> None:
     names = {"mcp.example": ["93.184.215.14"], "login.example": answers}
     with pytest.raises(McpFault, match=r"https://login\.example, which is a private address"):
         LoginAddresses("https://mcp.example/mcp", names.__getitem__).check("https://login.example/token")
 
 
-async def test_what_a_name_led_to_when_it_was_checked_is_what_is_connected_to() -> None:
-    later = {"mcp.example": ["93.184.215.14", "127.0.0.1"], "login.example": ["93.184.215.15", "127.0.0.1"]}
+async def test_connections_use_the_address_that_was_checked() -> None:
+    answers = {"mcp.example": ["93.184.215.14", "127.0.0.1"], "login.example": ["93.184.215.15", "127.0.0.1"]}
     connected: list[tuple[str, str, str]] = []
 
     class Connections(httpx2.AsyncBaseTransport):
@@ -161,7 +161,7 @@ async def test_what_a_name_led_to_when_it_was_checked_is_what_is_connected_to() 
             connected.append((request.url.host, request.headers["host"], request.extensions["sni_hostname"]))
             return httpx2.Response(200, content=b"{}")
 
-    addresses = LoginAddresses("https://mcp.example/mcp", lambda name: [later[name].pop(0)])
+    addresses = LoginAddresses("https://mcp.example/mcp", lambda name: [answers[name].pop(0)])
     transport = http_transport.BoundedTransport(addresses, Connections)
     for url in ("https://mcp.example/mcp", "https://login.example/token", "https://mcp.example/mcp"):
         await transport.handle_async_request(httpx2.Request("GET", url))
@@ -170,14 +170,14 @@ async def test_what_a_name_led_to_when_it_was_checked_is_what_is_connected_to() 
         ("93.184.215.15", "login.example", "login.example"),
         ("93.184.215.14", "mcp.example", "mcp.example"),
     ]
-    with pytest.raises(McpFault, match="private address"):  # the name leads elsewhere by now
+    with pytest.raises(McpFault, match="private address"):  # the name now resolves to another address
         await transport.handle_async_request(httpx2.Request("POST", "https://login.example/token"))
 
 
-def test_a_token_endpoint_that_redirects_does_not_pass_the_code_on(tmp_path: Path) -> None:
+def test_redirecting_token_endpoint_does_not_forward_the_code(tmp_path: Path) -> None:
     with OAuthServer() as other, OAuthServer("moved-token") as server:
         server.elsewhere = other.origin
-        servers = opened(tmp_path, server.url)
+        servers = open_server(tmp_path, server.url)
         with pytest.raises(McpFault, match="no login at the MCP server 'guarded'"):
             log_in(servers)
         assert server.asked("/token")
@@ -185,7 +185,7 @@ def test_a_token_endpoint_that_redirects_does_not_pass_the_code_on(tmp_path: Pat
         assert servers.states()[0][0].login == "none"
 
 
-async def test_a_page_that_does_not_know_the_state_cannot_end_a_login() -> None:
+async def test_callback_without_the_state_cannot_end_a_login() -> None:
     async with Callback() as callback:
         callback.state = "ours"
         assert await asyncio.to_thread(browse, f"{callback.address}?code=theirs&state=other") == 400
@@ -195,18 +195,18 @@ async def test_a_page_that_does_not_know_the_state_cannot_end_a_login() -> None:
         assert await asyncio.to_thread(browse, f"{callback.address}?code=late&state=ours") == 400
 
 
-def test_an_entry_with_its_own_header_never_logs_in(tmp_path: Path) -> None:
+def test_entry_with_its_own_authorization_header_never_logs_in(tmp_path: Path) -> None:
     with OAuthServer() as server:
         server.tokens.add("given-by-hand-0123")
-        servers = opened(tmp_path, server.url, headers={"Authorization": "Bearer given-by-hand-0123"})
+        servers = open_server(tmp_path, server.url, headers={"Authorization": "Bearer given-by-hand-0123"})
         with servers.held():
             assert servers.refresh(servers.states()[0][0].entry).state == "active"
         assert not server.asked("/register")
 
 
-def test_a_login_file_that_others_can_read_or_that_is_a_link_is_not_used(tmp_path: Path) -> None:
+def test_login_file_that_is_a_link_or_readable_by_others_is_ignored(tmp_path: Path) -> None:
     with OAuthServer() as server:
-        servers = opened(tmp_path, server.url)
+        servers = open_server(tmp_path, server.url)
         assert log_in(servers)
         file = servers.login_file(servers.states()[0][0].entry)
         assert file is not None

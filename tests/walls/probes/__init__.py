@@ -1,1 +1,1 @@
-"""The attacks, one module for each theme; a new module is found by itself."""
+"""The attacks, one module for each theme; modules are discovered automatically."""

@@ -1,4 +1,4 @@
-"""What the workspace hides, and what lies beyond it."""
+"""Hidden files of the workspace, and files outside it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NAMES = (".env", ".env.production", "deep/er/.Env", "tls/server.pem", "deep/id_r
 SEARCH = """
 import os
 found = []
-def look(path):
+def check(path):
     try:
         if "s3" + "cret-content" in open(path, errors="replace").read(4096):
             found.append(path)
@@ -29,9 +29,9 @@ def look(path):
 for root in arguments["roots"]:
     for folder, folders, files in os.walk(root, followlinks=False):
         for name in files:
-            look(os.path.join(folder, name))
+            check(os.path.join(folder, name))
 for path in arguments["paths"]:
-    look(path)
+    check(path)
 reply(" ".join(sorted(set(found))))
 """
 PARAMETERS = [{"name": name, "type": "array", "required": True} for name in ("roots", "paths")]
@@ -44,7 +44,7 @@ def _plant(root: Path, *names: str) -> list[str]:
     return [str(root / name) for name in names]
 
 
-async def _found(bench: Workbench, roots: list[str], paths: list[str]) -> str:
+async def _search(bench: Workbench, roots: list[str], paths: list[str]) -> str:
     envelope = await bench.tool(SEARCH, parameters=PARAMETERS).call({"roots": roots, "paths": paths})
     return envelope.text if envelope.status == "success" else f"the attack did not run: {envelope.text}"
 
@@ -52,7 +52,7 @@ async def _found(bench: Workbench, roots: list[str], paths: list[str]) -> str:
 @probe("secrets, settings and the journal cannot be read")
 async def names(bench: Workbench) -> str:
     planted = _plant(bench.workspace, *NAMES)
-    return await _found(bench, [str(bench.workspace), "/proc/self/cwd/"], planted)
+    return await _search(bench, [str(bench.workspace), "/proc/self/cwd/"], planted)
 
 
 WATCH = """
@@ -77,19 +77,19 @@ reply(" ".join(seen))
 """
 
 
-@probe("names are not seen by watching folders outside, nor extended attributes there")
+@probe("folders outside cannot be watched, and extended attributes there cannot be read")
 async def watched(bench: Workbench) -> str:
     outside = bench.root / "outside"
     outside.mkdir(exist_ok=True)
     (outside / "file.txt").write_text("x")
-    with contextlib.suppress(OSError):  # a file system without attributes: watching is tried all the same
+    with contextlib.suppress(OSError):  # without extended attributes, only watching is tested
         os.setxattr(outside / "file.txt", "user.note", SECRET.encode())
     arguments = {"roots": [str(outside)], "paths": [str(outside / "file.txt")]}
     envelope = await bench.tool(WATCH, parameters=PARAMETERS).call(arguments)
     return envelope.text if envelope.status == "success" else f"the attack did not run: {envelope.text}"
 
 
-@probe("nor through links, hard links and other spellings")
+@probe("secrets cannot be read through links, hard links and other spellings")
 async def links(bench: Workbench) -> str:
     workspace = bench.workspace
     _plant(workspace, ".env", ".git/config", ".agents/journal.sqlite")
@@ -99,10 +99,10 @@ async def links(bench: Workbench) -> str:
     (workspace / "loop").symlink_to(".")
     for number, name in enumerate((".env", ".git/config", ".agents/journal.sqlite")):
         os.link(workspace / name, workspace / f"hard{number}.txt")
-    spelled = ["notes.txt", "data/journal.sqlite", "data2/journal.sqlite", "loop/.env", "loop/loop/.git/config",
+    spellings = ["notes.txt", "data/journal.sqlite", "data2/journal.sqlite", "loop/.env", "loop/loop/.git/config",
                "hard0.txt", "hard1.txt", "hard2.txt", "skills/../.env", "/proc/self/cwd/.env",
                "/proc/self/root" + str(workspace / ".env"), "/proc/thread-self/cwd/.git/config"]  # fmt: skip
-    return await _found(bench, [str(workspace)], spelled)
+    return await _search(bench, [str(workspace)], spellings)
 
 
 @probe("the home, other projects and linked projects cannot be read")
@@ -113,10 +113,10 @@ async def beyond(bench: Workbench) -> str:
     (bench.workspace / ".agents").mkdir()
     (bench.workspace / ".agents" / "skills").symlink_to(bench.home / "other")
     through = [str(bench.workspace / "out" / "notes.txt"), str(bench.workspace / ".agents" / "skills" / "notes.txt")]
-    return await _found(bench, [str(bench.home), str(bench.workspace)], [*paths, *through, "/etc/shadow"])
+    return await _search(bench, [str(bench.home), str(bench.workspace)], [*paths, *through, "/etc/shadow"])
 
 
-@probe("a skill's folder that links to another project shows none of it")
+@probe("a skill's folder that links to another project reveals nothing of it")
 async def linked_skill(bench: Workbench) -> str:
     other = bench.home / "other"
     paths = _plant(other, "notes.txt", "src/main.c", ".env", ".git/config")

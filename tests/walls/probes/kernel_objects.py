@@ -1,4 +1,4 @@
-"""What outlives a process: shared segments, queues, semaphores, keys."""
+"""Kernel objects that outlive a process: shared segments, queues, semaphores, keys."""
 
 from __future__ import annotations
 
@@ -21,41 +21,41 @@ if call(240, 180, b"goalwright-probe", 0o102, 0o600, None) >= 0: made.append("PO
 if call(248, 217, b"user", b"goalwright-probe", b"x", 1, -4) >= 0: made.append("key")
 reply(" ".join(made))
 """
-# What tells these from the objects of browsers and databases that run meanwhile: a column, and its value there.
+# A column and its value, which distinguish these objects from those of other programs.
 OURS = {"shm": (3, "40961"), "msg": (0, str(0x77656675)), "sem": (3, "13")}
 
 
-def _left() -> set[str]:
-    """The identifiers of SysV objects of this kind on this machine."""
-    found = set()
+def _objects() -> set[str]:
+    """Return the identifiers of SysV objects with these values on this machine."""
+    objects = set()
     for kind, (column, value) in OURS.items():
         rows = map(str.split, Path("/proc/sysvipc", kind).read_text(encoding="utf-8").splitlines()[1:])
-        found |= {f"{kind} {row[1]}" for row in rows if row[column] == value}
-    return found
+        objects |= {f"{kind} {row[1]}" for row in rows if row[column] == value}
+    return objects
 
 
 @probe("no SysV or POSIX object outlives a call")
-async def objects(bench: Workbench) -> str:
-    before = _left()
+async def kernel_objects(bench: Workbench) -> str:
+    before = _objects()
     envelope = await bench.tool(AIM.replace('pids = arguments["pids"]', "") + MAKE).call({})
     if envelope.status != "success":
         return f"the attack did not run: {envelope.text}"
-    return " ".join(sorted(_left() - before))
+    return " ".join(sorted(_objects() - before))
 
 
 @probe("no file is left in shared memory or temporary folders")
 async def files(bench: Workbench) -> str:
-    places = ["/dev/shm", "/dev/mqueue", "/tmp", "/var/tmp", "/run", "/run/lock"]
+    folders = ["/dev/shm", "/dev/mqueue", "/tmp", "/var/tmp", "/run", "/run/lock"]
     tool = bench.tool(f"""
-        for place in {places!r}:
+        for folder in {folders!r}:
             try:
-                open(place + "/goalwright-probe", "w").write("x")
+                open(folder + "/goalwright-probe", "w").write("x")
             except OSError:
                 pass
         reply("tried")
     """)
     await tool.call({})
-    left = [Path(place, "goalwright-probe") for place in places if Path(place, "goalwright-probe").exists()]
+    left = [path for folder in folders if (path := Path(folder, "goalwright-probe")).exists()]
     for path in left:
         path.unlink()
     return " ".join(map(str, left))

@@ -1,4 +1,4 @@
-"""More memory than a call may use, however it is allocated."""
+"""Allocations beyond the memory limit of a call."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from tests.walls.registry import probe
 if TYPE_CHECKING:
     from tests.skills.workbench import Workbench
 
-# Three kinds of memory, of which any two are less than the limit.
+# Three kinds of memory; any two stay within the limit.
 TOGETHER = """
 shared = [mmap.mmap(-1, SIZE) for _ in range(3)]
-for one in shared: fill(one)
+for block in shared: fill(block)
 files = [os.memfd_create('x') for _ in range(3)]
-for one in files: os.write(one, bytes(SIZE))
+for fd in files: os.write(fd, bytes(SIZE))
 for _ in range(3):
     if os.fork() == 0:
         own = bytearray(b'x') * SIZE
         time.sleep(20)
 """
-# Until it is ended, or one of its children is.
+# Waits until the process or one of its children is killed.
 WAIT = """
 for _ in range(300):
     time.sleep(0.1)
@@ -35,20 +35,20 @@ for _ in range(300):
 """
 
 
-async def _kept(bench: Workbench, attack: str, limit: int, size: int) -> str:
+async def _allocate(bench: Workbench, attack: str, limit: int, size: int) -> str:
     prologue = PROLOGUE.replace("60 * 1024**2", str(size))
     tool = bench.tool(prologue + attack + WAIT + "reply('kept')", timeout=120)
     host = replace(tool.host, limits=replace(tool.host.limits, memory=limit))
     envelope = await ExecutableTool(tool.manifest, host).call({})
     if envelope.error is None:
         return f"it kept more than {limit // 1024**2} MB"
-    return "" if "of memory" in envelope.error.message else f"it ended otherwise: {envelope.error.message}"
+    return "" if "of memory" in envelope.error.message else f"it ended for another reason: {envelope.error.message}"
 
 
 def _register(name: str, attack: str) -> None:
     @probe(f"memory is limited: {name}")
     async def small(bench: Workbench) -> str:
-        return await _kept(bench, attack, LIMIT, 60 * 1024**2)
+        return await _allocate(bench, attack, LIMIT, 60 * 1024**2)
 
 
 for _name, _attack in ATTACKS.items():
@@ -57,4 +57,4 @@ for _name, _attack in ATTACKS.items():
 
 @probe("memory is limited to 2 GB, of three kinds together", slow=True)
 async def _large(bench: Workbench) -> str:
-    return await _kept(bench, TOGETHER, 2 * 1024**3, 250 * 1024**2)
+    return await _allocate(bench, TOGETHER, 2 * 1024**3, 250 * 1024**2)

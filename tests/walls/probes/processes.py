@@ -1,4 +1,4 @@
-"""Other processes, goalwright's among them: their limits, priorities and lives."""
+"""Attacks on other processes, including goalwright: their limits, priorities, memory and signals."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ AIM = """
 import ctypes, os, resource, signal, struct
 libc = ctypes.CDLL(None, use_errno=True)
 arm = os.uname().machine == "aarch64"
-def call(x86, arm64, *rest):
-    words = (arm64 if arm else x86, *rest)
-    return libc.syscall(*[ctypes.c_long(one) if isinstance(one, int) else one for one in words])
-def tried(act, *args):
+def call(x86, arm64, *arguments):
+    words = (arm64 if arm else x86, *arguments)
+    return libc.syscall(*[ctypes.c_long(word) if isinstance(word, int) else word for word in words])
+def attempt(act, *args):
     try:
         act(*args)
     except (OSError, ValueError, AttributeError):
@@ -35,13 +35,13 @@ def tried(act, *args):
 pids = arguments["pids"]
 """
 ACTS = {
-    "limits": "tried(resource.prlimit, pid, resource.RLIMIT_CPU, (1, 1)); tried(resource.prlimit, pid, "
+    "limits": "attempt(resource.prlimit, pid, resource.RLIMIT_CPU, (1, 1)); attempt(resource.prlimit, pid, "
     "resource.RLIMIT_NOFILE, (3, 3)); call(302, 261, pid, 0, struct.pack('=QQ', 1, 1), None)",
-    "priority": "tried(os.setpriority, os.PRIO_PROCESS, pid, 19); tried(os.setpriority, os.PRIO_PGRP, pid, 19); "
-    "tried(os.setpriority, os.PRIO_USER, os.getuid(), 19); tried(os.setpriority, os.PRIO_USER, 0, 19)",
-    "processors": "tried(os.sched_setaffinity, pid, {0}); call(203, 122, pid, 8, struct.pack('=Q', 1))",
-    "scheduler": "tried(os.sched_setscheduler, pid, os.SCHED_BATCH, os.sched_param(0)); "
-    "tried(os.sched_setscheduler, pid, os.SCHED_IDLE, os.sched_param(0)); "
+    "priority": "attempt(os.setpriority, os.PRIO_PROCESS, pid, 19); attempt(os.setpriority, os.PRIO_PGRP, pid, 19); "
+    "attempt(os.setpriority, os.PRIO_USER, os.getuid(), 19); attempt(os.setpriority, os.PRIO_USER, 0, 19)",
+    "processors": "attempt(os.sched_setaffinity, pid, {0}); call(203, 122, pid, 8, struct.pack('=Q', 1))",
+    "scheduler": "attempt(os.sched_setscheduler, pid, os.SCHED_BATCH, os.sched_param(0)); "
+    "attempt(os.sched_setscheduler, pid, os.SCHED_IDLE, os.sched_param(0)); "
     "call(314, 274, pid, struct.pack('=IIQiIQQQ', 48, 3, 0, 0, 0, 0, 0, 0), 0); "
     "call(142, 118, pid, struct.pack('=i', 0))",
     "disk priority": "call(251, 30, 1, pid, 3 << 13); call(251, 30, 2, pid, 3 << 13); "
@@ -49,8 +49,8 @@ ACTS = {
 }
 SIGNALS = """
 for pid in pids:
-    tried(os.kill, pid, signal.SIGTERM)
-    tried(os.killpg, pid, signal.SIGTERM)
+    attempt(os.kill, pid, signal.SIGTERM)
+    attempt(os.killpg, pid, signal.SIGTERM)
     call(234, 131, pid, pid, 15)
     call(200, 130, pid, 15)
     info = struct.pack("=iiiiii", 15, 0, -1, 0, os.getpid(), os.getuid()) + bytes(104)
@@ -74,8 +74,8 @@ for pid in pids:
             pass
     if call(101, 117, 16, pid, 0, 0) == 0 or call(101, 117, 0x4206, pid, 0, 0) == 0:
         found.append("traced")
-    there = ctypes.create_string_buffer(64)
-    vector = struct.pack("=QQ", ctypes.addressof(there), 64)
+    target = ctypes.create_string_buffer(64)
+    vector = struct.pack("=QQ", ctypes.addressof(target), 64)
     if call(310, 270, pid, vector, 1, struct.pack("=QQ", arguments["address"], 64), 1, 0) > 0:
         found.append("memory read")
     for number in (438, 440, 448):
@@ -90,7 +90,7 @@ reply(" ".join(filter(None, found)))
 
 @contextlib.asynccontextmanager
 async def victim() -> AsyncIterator[int]:
-    """A process of the same user, in a group of its own."""
+    """Start a process of the same user in its own group."""
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-c", "import time; time.sleep(60)", env={"MARK": "sk-victim"}, start_new_session=True
     )
@@ -103,7 +103,7 @@ async def victim() -> AsyncIterator[int]:
 
 
 def state(pid: int) -> dict[str, object]:
-    """What others could change about a process."""
+    """Return the properties of a process that others might change."""
     machine = os.uname().machine
     number = ctypes.CDLL(None).syscall(31 if machine == "aarch64" else 252, 1, pid)
     return {
@@ -115,15 +115,15 @@ def state(pid: int) -> dict[str, object]:
     }
 
 
-def _letter(pid: int) -> str:
-    """The state of a process in one letter: Z if it has ended, T if it is stopped."""
+def _state_letter(pid: int) -> str:
+    """Return the state letter of a process: Z if it has ended, T if it is stopped."""
     return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0]
 
 
-async def _changed(bench: Workbench, what: str) -> str:
+async def _attack(bench: Workbench, attribute: str) -> str:
     async with victim() as pid:
         targets = {pid: state(pid), os.getpid(): state(os.getpid())}
-        body = "".join(f"\nfor pid in pids:\n    {line}" for line in ACTS[what].split("; "))
+        body = "".join(f"\nfor pid in pids:\n    {line}" for line in ACTS[attribute].split("; "))
         tool = bench.tool(AIM + body + "\nreply('tried')", parameters=PIDS)
         envelope = await tool.call({"pids": list(targets)})
         if envelope.text != "tried":
@@ -136,20 +136,20 @@ async def _changed(bench: Workbench, what: str) -> str:
         )
 
 
-def _register(what: str) -> None:
-    @probe(f"{what} of other processes stay as they are")
+def _register(attribute: str) -> None:
+    @probe(f"{attribute} of other processes cannot be changed")
     async def attack(bench: Workbench) -> str:
-        return await _changed(bench, what)
+        return await _attack(bench, attribute)
 
 
-for _what in ACTS:
-    _register(_what)
+for _attribute in ACTS:
+    _register(_attribute)
 
 
-@probe("other processes get no signal")
+@probe("other processes receive no signal")
 async def signals(bench: Workbench) -> str:
-    got: list[int] = []
-    before = signal.signal(signal.SIGTERM, lambda number, _: got.append(number))
+    received: list[int] = []
+    before = signal.signal(signal.SIGTERM, lambda number, _: received.append(number))
     try:
         async with victim() as pid:
             envelope = await bench.tool(AIM + SIGNALS, parameters=PIDS).call({"pids": [pid, os.getpid()]})
@@ -158,13 +158,15 @@ async def signals(bench: Workbench) -> str:
             await asyncio.sleep(0.05)
             try:
                 os.kill(pid, 0)
-                gone = _letter(pid) in "ZXT"
+                has_ended = _state_letter(pid) in "ZXT"
             except ProcessLookupError:
-                gone = True
+                has_ended = True
     finally:
         signal.signal(signal.SIGTERM, before)
     return " ".join(
-        filter(None, ["another process was ended" if gone else "", "goalwright got a signal" if got else ""])
+        filter(
+            None, ["another process was ended" if has_ended else "", "goalwright received a signal" if received else ""]
+        )
     )
 
 

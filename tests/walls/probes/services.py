@@ -1,4 +1,4 @@
-"""Local services, which listen on sockets that are files or have no file."""
+"""Attacks on local services that listen on Unix sockets with or without a file."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ if TYPE_CHECKING:
 
 SEND = """
 import socket
-def tried(act):
+def attempt(action):
     try:
-        act()
+        action()
     except OSError:
         pass
 address = arguments["address"]
 if address.startswith("@"):
     address = "\\0" + address[1:]
 for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM, socket.SOCK_SEQPACKET):
-    tried(lambda: socket.socket(socket.AF_UNIX, kind).sendto(b"x", address))
+    attempt(lambda: socket.socket(socket.AF_UNIX, kind).sendto(b"x", address))
     try:
         pair = socket.socketpair(socket.AF_UNIX, kind)
     except OSError:
         continue
-    tried(lambda: pair[0].sendto(b"x", address))
-    tried(lambda: pair[0].sendmsg([b"x"], [], 0, address))
-    tried(lambda: (pair[0].connect(address), pair[0].send(b"x")))
+    attempt(lambda: pair[0].sendto(b"x", address))
+    attempt(lambda: pair[0].sendmsg([b"x"], [], 0, address))
+    attempt(lambda: (pair[0].connect(address), pair[0].send(b"x")))
     pair[1].close()
-    tried(lambda: (pair[0].connect(address), pair[0].send(b"x")))
+    attempt(lambda: (pair[0].connect(address), pair[0].send(b"x")))
 reply("tried")
 """
 ADDRESS = [{"name": "address", "type": "string", "required": True}]
 
 
-async def _heard(bench: Workbench, address: str, *, network: bool) -> str:
-    heard = []
+async def _reach(bench: Workbench, address: str, *, network: bool) -> str:
+    connections = []
     tool = bench.tool(SEND, parameters=ADDRESS, network=network)
     for kind in (socket.SOCK_DGRAM, socket.SOCK_STREAM):
         with socket.socket(socket.AF_UNIX, kind) as server:
@@ -54,30 +54,30 @@ async def _heard(bench: Workbench, address: str, *, network: bool) -> str:
             if envelope.text != "tried":
                 return f"the attack did not run: {envelope.text}"
             with contextlib.suppress(BlockingIOError):
-                heard.append(server.recv(1) if kind == socket.SOCK_DGRAM else server.accept())
+                connections.append(server.recv(1) if kind == socket.SOCK_DGRAM else server.accept())
         if not address.startswith("@"):
             os.unlink(address)  # noqa: PTH108
-    return f"{len(heard)} services were reached" if heard else ""
+    return f"{len(connections)} services were reached" if connections else ""
 
 
-@probe("a service with a socket in the workspace is not reached")
+@probe("a service with a socket in the workspace cannot be reached")
 async def by_path(bench: Workbench) -> str:
     before = os.getcwd()  # noqa: PTH109
-    os.chdir(bench.workspace)  # a long path is no address
+    os.chdir(bench.workspace)  # the length of an address is limited
     try:
-        return await _heard(bench, "service.sock", network=False)
+        return await _reach(bench, "service.sock", network=False)
     finally:
         os.chdir(before)
 
 
-@probe("nor is one without a file, even with the network")
+@probe("a service with an abstract socket cannot be reached, even with the network")
 async def abstract(bench: Workbench) -> str:
-    return await _heard(bench, f"@goalwright-probe-{os.getpid()}", network=True)
+    return await _reach(bench, f"@goalwright-probe-{os.getpid()}", network=True)
 
 
-@probe("nor is the process that keeps litellm loaded, in the user's cache, even with the network")
+@probe("the process that keeps litellm loaded cannot be reached, even with the network")
 async def call_process(bench: Workbench) -> str:
     with tempfile.TemporaryDirectory(prefix="goalwright-") as cache:
         folder = SocketFolder.of(Path(cache))
         folder.make()
-        return await _heard(bench, str(folder.address), network=True)
+        return await _reach(bench, str(folder.address), network=True)

@@ -1,4 +1,4 @@
-"""A confined MCP server: neither what its entry says nor where its program lies is a way around the walls."""
+"""Confined MCP servers: neither their entry nor the location of their program escapes the sandbox."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from goalwright_skills.confinement import Confinement
     from goalwright_skills.mcp.server_state import ServerState
 
-# Says what it can read of the files that it is told of, and what its environment has.
+# Reports the files that it can read, and a variable.
 READING = """
 import os, pathlib
 said = os.environ.get("GREETING", "")
@@ -44,7 +44,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def workspace(home: Path) -> Path:
-    """A workspace whose server describes its tool `add` by what `server/helper.py` says."""
+    """A workspace whose server describes its tool `add` with the text `said` of `server/helper.py`."""
     work = home / "work"
     (work / "server").mkdir(parents=True)
     text = PLAIN.read_text(encoding="utf-8").replace("from __future__ import annotations\n", "import helper\n")
@@ -55,7 +55,7 @@ def workspace(home: Path) -> Path:
 
 
 def state_of(workspace: Path, confinement: Confinement, **entry: Any) -> ServerState:
-    """How a confined server stands once it is trusted."""
+    """Return the state of a confined, trusted server."""
     configure(workspace, one={"args": ["server/main.py"], "confined": True} | entry)
     servers = open_servers(workspace)
     servers._confinement = lambda: confinement
@@ -64,43 +64,41 @@ def state_of(workspace: Path, confinement: Confinement, **entry: Any) -> ServerS
     return state
 
 
-def said(state: ServerState) -> str:
+def description(state: ServerState) -> str:
     assert (state.state, state.reason) == ("active", None)
     return next(tool.description for tool in state.tools if tool.tool == "add")
 
 
 @pytest.mark.parametrize("kind", WALLS)
-def test_the_variables_of_an_entry_are_set_behind_the_walls_alone(workspace: Path, home: Path, kind: str) -> None:
+def test_variables_of_an_entry_are_set_only_inside_the_sandbox(workspace: Path, home: Path, kind: str) -> None:
     outside = home / "outside"
     outside.mkdir()
     env = {"LD_DEBUG": "files", "LD_DEBUG_OUTPUT": str(outside / "loaded"), "GREETING": "hello", "SECRETS": "/no"}
 
     state = state_of(workspace, walls(kind, home), command=sys.executable, env=env)
 
-    assert said(state) == "hello refused"
-    assert list(outside.iterdir()) == [], "the loader of what puts up the walls obeyed the entry"
+    assert description(state) == "hello refused"
+    assert list(outside.iterdir()) == [], "the program that sets up the sandbox obeyed the entry"
 
 
-@pytest.mark.parametrize("place", ["work/bin/serve", "work/serve", ".local/bin/serve", ".cargo/bin/serve", "serve"])
+@pytest.mark.parametrize("location", ["work/bin/serve", "work/serve", ".local/bin/serve", ".cargo/bin/serve", "serve"])
 @pytest.mark.parametrize("kind", WALLS)
-def test_where_a_program_lies_shows_nothing_of_the_user_s(workspace: Path, home: Path, kind: str, place: str) -> None:
+def test_location_of_a_program_reveals_no_user_files(workspace: Path, home: Path, kind: str, location: str) -> None:
     secrets = ("work/.env", ".local/share/goalwright/token", ".cargo/credentials.toml", "notes.txt")
     for name in secrets:
         (home / name).parent.mkdir(parents=True, exist_ok=True)
         (home / name).write_text("s3cret", encoding="utf-8")
-    program = home / place
+    program = home / location
     program.parent.mkdir(parents=True, exist_ok=True)
     program.symlink_to(os.path.realpath(sys.executable))
     env = {"SECRETS": ":".join(str(home / name) for name in secrets)}
 
     state = state_of(workspace, walls(kind, home), command=str(program), env=env)
 
-    assert said(state) == "refused refused refused refused"
+    assert description(state) == "refused refused refused refused"
 
 
-def test_the_memory_of_a_confined_server_is_bounded(
-    workspace: Path, home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_memory_of_a_confined_server_is_limited(workspace: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     taking = (
         "import os, time\nhandle = os.memfd_create('x')\nos.posix_fallocate(handle, 0, 500_000_000)\ntime.sleep(60)"
     )

@@ -1,4 +1,4 @@
-"""What a server repeats of the secrets that it was given reaches nobody."""
+"""Secrets in the messages of a server are redacted."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ REDACTION = Redaction(ServerLaunch("evil", Path("/"), Path("/"), url="https://x.
 
 
 class Clerk:
-    """Fills in every form, and keeps what was asked."""
+    """Fills in every form and records the questions."""
 
     def __init__(self) -> None:
         self.asked: list[FormQuestion] = []
@@ -29,19 +29,19 @@ class Clerk:
         return False
 
     async def logged_in(self, server: str) -> None:
-        """Nobody waits for it."""
+        """Do nothing."""
 
     def hear(self, server: str, text: str) -> None:
-        """Nobody watches."""
+        """Do nothing."""
 
 
-def test_credentials_are_taken_out_of_values_and_plain_words_stay() -> None:
-    said = {"t0ps3cret": ["Bearer t0ps3cret", ("an0therkey in europe-west", 5, None)]}
-    assert REDACTION.value(said) == {"***": ["***", ("*** in europe-west", 5, None)]}
+def test_credentials_are_redacted_and_plain_words_are_kept() -> None:
+    value = {"t0ps3cret": ["Bearer t0ps3cret", ("an0therkey in europe-west", 5, None)]}
+    assert REDACTION.value(value) == {"***": ["***", ("*** in europe-west", 5, None)]}
     assert REDACTION.text("t0ps3cret in europe-west") == "*** in ***"
 
 
-async def asked(schema: dict[str, Any]) -> tuple[str, list[FormQuestion]]:
+async def elicit(schema: dict[str, Any]) -> tuple[str, list[FormQuestion]]:
     callbacks, clerk = ClientCallbacks("evil", (), REDACTION), Clerk()
     with callbacks.call(PendingCall(clerk)):
         params = SimpleNamespace(mode="form", message="For t0ps3cret?", requested_schema=schema)
@@ -49,13 +49,13 @@ async def asked(schema: dict[str, Any]) -> tuple[str, list[FormQuestion]]:
     return answer.action, clerk.asked
 
 
-async def test_a_form_does_not_carry_a_token_into_the_record() -> None:
+async def test_tokens_in_a_form_are_redacted() -> None:
     field = {"type": "string", "title": "an0therkey", "default": "t0ps3cret"}
-    action, (question,) = await asked({"type": "object", "properties": {"it": field}})
+    action, (question,) = await elicit({"type": "object", "properties": {"it": field}})
     assert (action, question.message) == ("accept", "For ***?")
     assert question.schema["properties"]["it"] == {"type": "string", "title": "***", "default": "***"}
 
 
-async def test_a_form_without_end_is_declined() -> None:
+async def test_oversized_form_is_declined() -> None:
     fields = {f"field{number}": {"type": "string"} for number in range(5_000)}
-    assert await asked({"type": "object", "properties": fields}) == ("decline", [])
+    assert await elicit({"type": "object", "properties": fields}) == ("decline", [])
