@@ -150,8 +150,8 @@ def confine(orders: dict[str, Any], gate: ProcessGate | None) -> None:
     if gate:
         gate.install(orders)
     # A filter that allows signals only to oneself has a placeholder for the process id.
-    own = struct.pack("=I", os.getpid())
-    _seccomp(bytes.fromhex(orders["filter"]).replace(OWN_PID, own))
+    process = struct.pack("=I", os.getpid())
+    _seccomp(bytes.fromhex(orders["filter"]).replace(OWN_PID, process))
 
 
 def become(orders: dict[str, Any]) -> NoReturn:

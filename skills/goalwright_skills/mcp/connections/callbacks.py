@@ -14,7 +14,7 @@ from goalwright_skills.text.untrusted import printable
 from goalwright_skills.tools.current_call import FormQuestion
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator
+    from collections.abc import Iterator
 
     from goalwright_skills.mcp.connections.redaction import Redaction
     from goalwright_skills.tools.current_call import FormAnswer, Person
@@ -36,7 +36,6 @@ class PendingCall:
     asking: int = 0
     fault: BaseException | None = None
     stopped: asyncio.Event = field(default_factory=asyncio.Event)
-    answered: asyncio.Event = field(default_factory=asyncio.Event)
     lines: int = 0
 
     def stop(self, fault: BaseException) -> None:
@@ -49,10 +48,22 @@ class PendingCall:
         self.fault, self.stopped = None, asyncio.Event()
 
     async def ask(self, question: FormQuestion) -> FormAnswer | None:
-        """Return the person's answer; None if there is no person. If the run must wait for them, the call ends."""
-        if self.person is None:
+        """Ask in the run's own loop; None if there is no person. An exception ends the call."""
+        person = self.person
+        if person is None:
             return None
-        return await self._in_run(lambda: self.person.fill_in(question))  # type: ignore[union-attr]
+        clock = asyncio.get_running_loop().time
+        start, self.asking = clock(), self.asking + 1
+        try:
+            if self.loop is None or self.loop is asyncio.get_running_loop():
+                return await person.fill_in(question)
+            return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(person.fill_in(question), self.loop))
+        except BaseException as error:
+            self.stop(error)
+            raise
+        finally:
+            self.asking -= 1
+            self.waited += clock() - start
 
     def hear(self, server: str, text: str) -> None:
         """Pass on a progress or log line."""
@@ -60,27 +71,6 @@ class PendingCall:
         if self.person is not None and self.loop is not None and self.lines <= _MAX_LINES:
             line = printable(text).strip()[:_LINE_LIMIT]
             self.loop.call_soon_threadsafe(self.person.hear, server, line)
-
-    async def _in_run(self, question: Callable[[], Awaitable[FormAnswer]]) -> FormAnswer:
-        """Ask in the run's own loop; an exception ends the call."""
-        clock = asyncio.get_running_loop().time
-        start, self.asking = clock(), self.asking + 1
-        self.answered.clear()
-
-        async def answer() -> FormAnswer:
-            return await question()
-
-        try:
-            if self.loop is None or self.loop is asyncio.get_running_loop():
-                return await answer()
-            return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(answer(), self.loop))
-        except BaseException as error:
-            self.stop(error)
-            raise
-        finally:
-            self.asking -= 1
-            self.waited += clock() - start
-            self.answered.set()
 
 
 class AmbiguousQuestion(McpFault):

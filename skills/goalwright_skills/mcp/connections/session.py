@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from goalwright_skills.confinement import Launch, choose
 from goalwright_skills.mcp.connections.answers import ServerEnded, is_answer, is_disconnect, root_cause, timeout_error
 from goalwright_skills.mcp.connections.behind_walls import Started, confined
-from goalwright_skills.mcp.connections.redaction import Redaction
 from goalwright_skills.mcp.entry import McpFault
 
 if TYPE_CHECKING:
@@ -59,11 +58,6 @@ class ServerSession:
         """Whether the server is connected."""
         return self._client is not None and self._serving is not None and not self._serving.done()
 
-    @property
-    def redaction(self) -> Redaction:
-        """The redaction of the server's secrets."""
-        return Redaction(self.launch, self.login)
-
     async def client(self) -> Any:
         """Return the client of the server, which is started if needed."""
         async with self._starting:
@@ -104,7 +98,7 @@ class ServerSession:
             await self.close()
             fault_type = McpFault if was_cut_off else ServerEnded  # a retry would be cut off again
             return fault_type(f"the MCP server {name!r} {reason}", hint="the next call restarts it")
-        text = self.redaction.error(error)
+        text = self.callbacks.redaction.error(error)
         if type(error).__name__ == "ValidationError":
             return McpFault(f"the MCP server {name!r} broke the protocol: {text}", hint="report it to its author")
         return McpFault(f"the MCP server {name!r} refused the request: {text}", hint="check the arguments")
@@ -199,7 +193,7 @@ class ServerSession:
         """Return why the server could not be started, as a phrase that follows its name."""
         first = root_cause(error)
         if is_answer(first) and not self.launch.url:
-            return f"refused to start: {self.redaction.error(first)}"
+            return f"refused to start: {self.callbacks.redaction.error(first)}"
         return self._disconnect_reason(error)
 
     def _disconnect_reason(self, error: BaseException | None) -> str:
@@ -212,8 +206,8 @@ class ServerSession:
         if isinstance(first, FileNotFoundError | PermissionError | NotADirectoryError):
             return f"cannot be started: {self.launch.command!r}: {first.strerror}"
         if self.launch.url:
-            return f"cannot be reached: {self.redaction.error(first)}"
-        line = self.redaction.text(output.last_line) if output is not None else ""
+            return f"cannot be reached: {self.callbacks.redaction.error(first)}"
+        line = self.callbacks.redaction.text(output.last_line) if output is not None else ""
         return f"ended; its last output: {line}" if line else "ended without any output"
 
 
