@@ -160,5 +160,5 @@ async def test_tools_of_servers_that_are_off_are_not_offered(workspace: Path) ->
         offered = {tool.name for tool in taken(recorder).mcp}
         assert not offered if gone is None else offered and not offered & gone
         assert off not in taken(recorder).tool_listing
-        (warned,) = [one.message for one in recorder.of(Warned) if "to be off" in one.message]
+        (warned,) = [one.message for one in recorder.of(Warned) if "listed in `off`" in one.message]
         assert "'mcp__smal__add' is listed in `off`, but no MCP server" in warned
