@@ -1,4 +1,4 @@
-"""Which certificates HTTPS connections trust; read once in a process, since that takes longer than most requests."""
+"""TLS contexts for HTTP clients, cached because loading the certificates takes longer than most requests."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @cache
 def trusted(*, by_environment: bool = True) -> ssl.SSLContext:
-    """Those that httpx trusts; with `by_environment`, SSL_CERT_FILE and SSL_CERT_DIR may name others."""
+    """Return httpx's context; with `by_environment`, SSL_CERT_FILE and SSL_CERT_DIR may replace its certificates."""
     import httpx
 
     return httpx.create_ssl_context(trust_env=by_environment)
@@ -19,7 +19,7 @@ def trusted(*, by_environment: bool = True) -> ssl.SSLContext:
 
 @cache
 def none() -> ssl.SSLContext:
-    """None, for plain HTTP."""
+    """Return a context without certificates, for plain HTTP."""
     import ssl
 
     return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

@@ -1,6 +1,6 @@
 """The root of goalwright's exceptions: failures that a person can fix.
 
-GoalwrightError                `message` says what is wrong, `hint` what to do next
+GoalwrightError          `message` describes the problem, `hint` the next step
 ├── InputError           wrong usage or input (exit status 2)
 ├── SetupError           no model, key or configuration (exit status 4)
 └── SkillError           a skill cannot be used
@@ -8,15 +8,15 @@ GoalwrightError                `message` says what is wrong, `hint` what to do n
     ├── UnreadableSkill  its file cannot be read
     └── BrokenSkill      its file does not parse (any more)
 
-Other modules add their own; goalwright_planner/errors.py, goalwright_executor/stores/errors.py and goalwright/models/local/errors.py draw
-theirs. For all of them, the command line prints `message` and `hint`, never a traceback.
+Other modules add their own, see goalwright_planner/errors.py, goalwright_executor/stores/errors.py and
+goalwright/models/local/errors.py. The command line prints `message` and `hint` for all of them, never a traceback.
 """
 
 from __future__ import annotations
 
 
 class GoalwrightError(Exception):
-    """A failure explained to the person who can do something about it."""
+    """A failure that a person can fix, with an explanation."""
 
     code = "FAILED"
     exit_status = 1

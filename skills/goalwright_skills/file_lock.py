@@ -1,6 +1,6 @@
-"""Locks on files, between processes and within one; the system releases a lock when its holder ends, however it ends.
+"""File locks between processes and threads; the operating system releases a lock when its holder exits or crashes.
 
-Lock files are never removed here: two processes could then each lock a different file of the same name.
+Lock files are never removed: two processes could then each lock a different file of the same name.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ if sys.platform == "win32":
     import msvcrt
 
     def try_lock(descriptor: int) -> bool:
-        """Lock an open file unless the lock is taken, and return whether it worked; closing the file unlocks it."""
+        """Lock an open file unless the lock is taken; returns whether it succeeded. Closing the file unlocks it."""
         try:
             msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
         except OSError:
@@ -63,7 +63,7 @@ else:
     import fcntl
 
     def try_lock(descriptor: int) -> bool:
-        """Lock an open file unless the lock is taken, and return whether it worked; closing the file unlocks it."""
+        """Lock an open file unless the lock is taken; returns whether it succeeded. Closing the file unlocks it."""
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -1,6 +1,6 @@
-"""What no tool sees of a workspace: secrets, version control, settings, and goalwright's own files.
+"""Hides paths of a workspace from tools: secrets, version control, settings, and goalwright's own files.
 
-The one place that knows the rule. It holds at any depth, for names in any case, and for the built-in tools too.
+The rule applies at any depth, to names in any case, and to the built-in tools too.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ AGENTS = ".agents"
 _FRESH = 2.0
 _MOST_ENTRIES = 500_000
 SKILL_FOLDERS = ("skills", "sys.skills")
-# A folder with one of these is a project of its own; of one that a link leads to, only a skill's usual parts are shown.
+# A folder that contains one of these is a project of its own; behind a link, only the usual parts of a skill are shown.
 PROJECT = (".git", ".hg", ".svn", ".agents", ".claude", ".skills", ".mcp.json", "goalwright.toml", "skills")
 COLLECTIONS = ("skills", ".skills", "sys.skills")
 PARTS = ("SKILL.md", "skill.yaml", "scripts", "references", "assets", "templates", "examples", "resources")
@@ -35,25 +35,25 @@ def is_hidden_name(name: str) -> bool:
 
 
 def shown_anyway(workspace: Path, artifacts: Path | None = None) -> tuple[Path, ...]:
-    """What is shown of a workspace's `.agents`: the skills in it, and a run's own artifacts."""
+    """Return the visible folders in a workspace's `.agents`: its skills and a run's own artifacts."""
     skills = tuple(workspace / AGENTS / name for name in SKILL_FOLDERS)
     return (*skills, artifacts) if artifacts is not None else skills
 
 
 def is_hidden(root: Path, path: Path, shown: Iterable[Path] = ()) -> bool:
-    """Whether a real path below a real root is hidden, and not in one of the places that are shown anyway."""
+    """Whether a real path below a real root is hidden and not in one of the `shown` folders."""
     if not path.is_relative_to(root):
         return False
     base = root
-    for place in shown:
-        real = Path(os.path.realpath(place))
+    for folder in shown:
+        real = Path(os.path.realpath(folder))
         if path.is_relative_to(real) and len(real.parts) > len(base.parts):
             base = real
     return any(map(is_hidden_name, path.relative_to(base).parts))
 
 
 def unlinked(root: Path, paths: Iterable[Path]) -> tuple[Path, ...]:
-    """Those paths below a root that exist and to which no link leads: a stranger may have planted one."""
+    """Return the paths below a root that exist and do not pass through a link, which may be planted."""
     real = os.path.realpath(root)
     kept = []
     for path in paths:
@@ -64,13 +64,13 @@ def unlinked(root: Path, paths: Iterable[Path]) -> tuple[Path, ...]:
 
 
 def hidden_files(root: Path) -> frozenset[tuple[int, int]]:
-    """The identities of hidden files that have other names too; looked for again every few seconds."""
+    """Return the identities of hidden files that also have other names (hard links); cached for a few seconds."""
     return _hidden_files(os.path.realpath(root), int(time.monotonic() / _FRESH))
 
 
 @lru_cache(maxsize=8)
 def _hidden_files(root: str, _moment: int) -> frozenset[tuple[int, int]]:
-    found: set[tuple[int, int]] = set()
+    identities: set[tuple[int, int]] = set()
     shown = {os.path.join(root, AGENTS, name) for name in SKILL_FOLDERS}
     waiting, left = [(root, False)], _MOST_ENTRIES
     while waiting and left > 0:
@@ -83,14 +83,14 @@ def _hidden_files(root: str, _moment: int) -> frozenset[tuple[int, int]]:
                     if entry.is_dir(follow_symlinks=False):
                         waiting.append((entry.path, inside))
                     elif inside and (status := entry.stat(follow_symlinks=False)).st_nlink > 1:
-                        found.add((status.st_dev, status.st_ino))
+                        identities.add((status.st_dev, status.st_ino))
         except OSError:
             continue
-    return frozenset(found)
+    return frozenset(identities)
 
 
 def is_foreign(folder: Path, workspace: Path) -> bool:
-    """Whether a link of the workspace makes a folder seem a skill's that is a project elsewhere, or that it hides."""
+    """Whether a link in the workspace presents a hidden folder, or another project, as a skill's folder."""
     real, root = Path(os.path.realpath(folder)), Path(os.path.realpath(workspace))
     if real.is_relative_to(root):
         return is_hidden(root, real, shown_anyway(workspace))
@@ -98,10 +98,10 @@ def is_foreign(folder: Path, workspace: Path) -> bool:
 
 
 def skill_parts(folder: Path, workspace: Path) -> tuple[Path, ...]:
-    """What of a skill's folder is the skill's own: all of it, or its usual parts if the rest is foreign.
+    """Return the paths in a skill's folder that belong to the skill: all of it, or its usual parts if it is foreign.
 
-    A link out of the workspace may lead anywhere. Unless there is a tool or it stands among skills, only Markdown
-    files are taken for the skill's own besides its usual parts.
+    A link out of the workspace may lead anywhere: unless the folder has a tool or is in a collection of skills, only
+    its usual parts and its Markdown files belong to the skill.
     """
     usual = tuple(folder / name for name in PARTS)
     if is_foreign(folder, workspace):
@@ -114,5 +114,5 @@ def skill_parts(folder: Path, workspace: Path) -> tuple[Path, ...]:
 
 
 def _is_inside(folder: Path, workspace: Path) -> bool:
-    """Whether a folder is in the workspace as its path is written."""
+    """Whether a folder's path is in the workspace, before links are resolved."""
     return Path(os.path.abspath(folder)).is_relative_to(os.path.abspath(workspace))

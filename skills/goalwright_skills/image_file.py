@@ -1,7 +1,7 @@
-"""Image files: what kind one is by its first bytes, and its size in pixels by its header; nothing is decoded.
+"""Detects the type of an image file from its first bytes and its size in pixels from its header, without decoding it.
 
-A file may be a stranger's, and its name says nothing: HTML can be called `chart.png`. Only what every provider takes
-counts as an image, and only within their limits.
+File names are not trusted: HTML can be called `chart.png`. Only formats that every provider accepts count as images,
+and only within the providers' limits.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ from goalwright_skills.text.formatting import counted
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# What Anthropic takes of one image (5 MiB in base64; OpenAI and Google take more), and how many pixels a side has.
+# Anthropic's limits on one image: 5 MiB in base64 (OpenAI and Google accept more), and pixels per side.
 MOST_BYTES = 5 * 1024 * 1024 * 3 // 4
 MOST_PIXELS = 8_000
-# What one call may hold: Google takes 20 MB in all, and Anthropic lowers the limit on pixels beyond 20 images.
+# The limits of one call: Google accepts 20 MB in total, and Anthropic lowers the limit on pixels beyond 20 images.
 MOST_IMAGES = 20
 MOST_OF_A_CALL = 14_000_000
 TYPES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 _HEAD = 32
-# A JPEG's size stands behind its other segments, such as a thumbnail.
+# The size of a JPEG comes after other segments, such as a thumbnail.
 _MOST_SEGMENTS = 1_000
 _SIZES_OF_JPEG = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 
 
 class UnfitImage(Exception):
-    """An image that is not shown to a model; the message says why, and what to do."""
+    """An image that cannot be sent to a model; the message gives the reason and the remedy."""
 
 
 class Image(msgspec.Struct, frozen=True):
-    """An image by the hash of its bytes, which are kept once; `path` is the file that it comes from."""
+    """The metadata of an image, identified by the hash of its bytes; `path` is its file."""
 
     name: str
     type: str
@@ -51,12 +51,12 @@ class Image(msgspec.Struct, frozen=True):
 
     @property
     def facts(self) -> str:
-        """What it is, for those who cannot see it."""
+        """Its type, pixels and bytes, as a text alternative."""
         return f"{self.type}, {self.width:,} × {self.height:,} pixels, {counted(self.bytes, 'byte')}"
 
 
 def type_of(head: bytes) -> str | None:
-    """The type of an image by its first bytes; None if it is none of those that models take."""
+    """Return the type of an image by its first bytes; None if models do not accept it."""
     if head.startswith(b"\x89PNG\r\n\x1a\n"):
         return "image/png"
     if head.startswith(b"\xff\xd8\xff"):
@@ -69,7 +69,7 @@ def type_of(head: bytes) -> str | None:
 
 
 def read(data: bytes, name: str, path: str = "") -> Image:
-    """The image in a file's bytes; raises UnfitImage if it is none, broken, or beyond what models take."""
+    """Parse the bytes of an image file; raises UnfitImage if it is no image, broken, or beyond the models' limits."""
     kind = type_of(data[:_HEAD])
     if kind is None:
         raise UnfitImage("it is not a PNG, JPEG, GIF or WebP image, whatever its name says; convert it to one of them")
@@ -82,33 +82,33 @@ def read(data: bytes, name: str, path: str = "") -> Image:
         raise UnfitImage(f"it has {width} × {height} pixels by its {_short(kind)} header; save it again")
     if max(width, height) > MOST_PIXELS:
         size = f"{width:,} × {height:,} pixels"
-        raise UnfitImage(f"it has {size}, and models take {MOST_PIXELS:,} a side at most; scale it down")
+        raise UnfitImage(f"it has {size}, and models accept at most {MOST_PIXELS:,} per side; scale it down")
     if not _is_whole(data, kind):
         raise UnfitImage(f"the {_short(kind)} image is cut off; save it again")
     return Image(name, kind, hashlib.sha256(data).hexdigest(), len(data), width, height, path)
 
 
 def check_size(size: int) -> None:
-    """Raise UnfitImage for a file that is larger than models take."""
+    """Raise UnfitImage for a file that is larger than models accept."""
     if size > MOST_BYTES:
-        what = f"it has {size:,} bytes, and models take {MOST_BYTES:,} at most"
-        raise UnfitImage(f"{what}; scale it down, or save it as JPEG")
+        message = f"it has {size:,} bytes, and models accept at most {MOST_BYTES:,}"
+        raise UnfitImage(f"{message}; scale it down, or save it as JPEG")
 
 
 def fitting(images: Iterable[Image], before: Iterable[Image] = ()) -> tuple[list[Image], list[Image]]:
-    """The images that fit one call beside those before them, each once, and those that do not."""
+    """Split images into those that fit into one call after `before`, without duplicates, and those that do not."""
     shown = {image.sha256: image.bytes for image in before}
-    taken: list[Image] = []
-    left: list[Image] = []
+    accepted: list[Image] = []
+    rejected: list[Image] = []
     for image in dict.fromkeys(images):
         if image.sha256 in shown:
             continue
         if len(shown) >= MOST_IMAGES or sum(shown.values()) + image.bytes > MOST_OF_A_CALL:
-            left.append(image)
+            rejected.append(image)
             continue
         shown[image.sha256] = image.bytes
-        taken.append(image)
-    return taken, left
+        accepted.append(image)
+    return accepted, rejected
 
 
 def _short(kind: str) -> str:
@@ -128,18 +128,18 @@ def _gif(data: bytes) -> tuple[int, int]:
 
 
 def _jpeg(data: bytes) -> tuple[int, int]:
-    at = 2
+    offset = 2
     for _ in range(_MOST_SEGMENTS):
-        while data[at] == 0xFF and data[at + 1] == 0xFF:  # bytes that fill a gap
-            at += 1
-        if data[at] != 0xFF:
+        while data[offset] == 0xFF and data[offset + 1] == 0xFF:  # padding
+            offset += 1
+        if data[offset] != 0xFF:
             break
-        mark = data[at + 1]
-        (length,) = struct.unpack_from(">H", data, at + 2)
-        if mark in _SIZES_OF_JPEG:
-            height, width = struct.unpack_from(">HH", data, at + 5)
+        marker = data[offset + 1]
+        (length,) = struct.unpack_from(">H", data, offset + 2)
+        if marker in _SIZES_OF_JPEG:
+            height, width = struct.unpack_from(">HH", data, offset + 5)
             return width, height
-        at += 2 + max(length, 2)
+        offset += 2 + max(length, 2)
     raise ValueError("no size")
 
 
@@ -166,7 +166,7 @@ _SIZE_OF = {"image/png": _png, "image/jpeg": _jpeg, "image/gif": _gif, "image/we
 
 
 def _is_whole(data: bytes, kind: str) -> bool:
-    """Whether the end of the image is there; more bytes may follow it."""
+    """Whether the image is complete; more bytes may follow it."""
     match kind:
         case "image/png":
             return data.rfind(b"IEND") > 0

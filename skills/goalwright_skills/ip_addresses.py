@@ -1,4 +1,4 @@
-"""Which addresses are of the open internet, and which are private."""
+"""Tells public IP addresses from private ones."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import ipaddress
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
-# All public addresses of version 6 are in this network. The others hold one of version 4, which decides elsewhere where
-# they lead, or are for special purposes that older Pythons do not know. What Azure tells its machines has an address of
-# the open internet.
+# All public IPv6 addresses are in the first network. The special blocks embed an IPv4 address or have purposes that
+# older Pythons do not know; the last one is Azure's metadata service, which has a public address.
 _PUBLIC_6 = ipaddress.ip_network("2000::/3")
 _SPECIAL = tuple(
     ipaddress.ip_network(block)
@@ -17,7 +16,7 @@ _SPECIAL = tuple(
 
 
 def literal(host: str) -> Address | None:
-    """The address that a host is written as, if it is one."""
+    """Parse a host that is written as an IP address; None for names."""
     try:
         return ipaddress.ip_address(host.strip("[]"))
     except ValueError:
@@ -25,7 +24,7 @@ def literal(host: str) -> Address | None:
 
 
 def is_public(address: Address) -> bool:
-    """Whether an address is one of the open internet, and not of this machine, its network or a provider's inside."""
+    """Whether an address is on the public internet, not on this machine, its network or a cloud provider's network."""
     if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
         return is_public(address.ipv4_mapped)
     if address.version == 6 and address not in _PUBLIC_6:

@@ -1,7 +1,7 @@
-"""Writes files below a folder without following links: every folder on the way is opened by its own name.
+"""Writes files below a folder without following links: each folder of a path is opened by its own name.
 
-goalwright writes where tools write too, and in checkouts of strangers. A link that stands there leads to a place that its
-author chose, so goalwright does not go through it: a link on the way is refused, and a file is replaced, never opened.
+goalwright writes into folders that tools and untrusted checkouts can write to. A link there leads to a target of its
+author's choice, so a link in a path is refused, and a file is replaced, never opened.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ if TYPE_CHECKING:
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _NOFOLLOW
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | _NOFOLLOW
-_HAS_HANDLES = os.open in os.supports_dir_fd  # not on Windows: there, links are looked for before each step
+_HAS_HANDLES = os.open in os.supports_dir_fd  # not on Windows, where links are checked before each step
 
 
 class UnsafePath(InputError):
-    """A link, or something else that is not a plain file or folder, stands where goalwright would write."""
+    """A link, or anything else that is not a plain file or folder, is in a path that goalwright would write to."""
 
     code = "UNSAFE_PATH"
 
 
 def make_folder(folder: Path, *, below: Path) -> None:
-    """Create a folder and those above it, up to `below`, which must exist."""
+    """Create a folder and its parents, up to `below`, which must exist."""
     with opened(folder, below):
         pass
 
 
 def write(path: Path, data: str | bytes, *, below: Path, executable: bool = False) -> None:
-    """Write a whole file under a new name and move it into place; a link or pipe in its place is replaced by it."""
+    """Write a whole file under a temporary name and move it into place; an existing link or pipe is replaced."""
     content = data.encode() if isinstance(data, str) else data
     with opened(path.parent, below) as at:
         draft = f".goalwright-{secrets.token_hex(8)}"
@@ -52,23 +52,23 @@ def write(path: Path, data: str | bytes, *, below: Path, executable: bool = Fals
             with contextlib.suppress(OSError):
                 os.unlink(at.path(draft), dir_fd=at.handle)
             if isinstance(error, OSError) and error.errno in (errno.EISDIR, errno.ENOTEMPTY, errno.EEXIST):
-                raise UnsafePath(f"{path} is a folder, so no file is written there", hint="remove it") from error
+                raise UnsafePath(f"{path} is a folder, so no file can be written there", hint="remove it") from error
             raise
 
 
 def create(path: Path, text: str, *, below: Path) -> bool:
-    """Write a new file and return True; a plain file that exists is left as it is, and anything else is refused."""
+    """Write a new file and return True; an existing plain file is left unchanged, anything else is refused."""
     with opened(path.parent, below) as at:
         try:
             handle = os.open(at.path(path.name), _NEW, 0o666, dir_fd=at.handle)
         except FileExistsError as error:
-            found = os.stat(at.path(path.name), dir_fd=at.handle, follow_symlinks=False)
-            if stat.S_ISREG(found.st_mode):
+            status = os.stat(at.path(path.name), dir_fd=at.handle, follow_symlinks=False)
+            if stat.S_ISREG(status.st_mode):
                 return False
-            raise refused(path, found) from error
+            raise refused(path, status) from error
         try:
             _fill(handle, text.encode(), path)
-        except BaseException:  # half a file would count as one that exists
+        except BaseException:  # a partial file would count as existing
             with contextlib.suppress(OSError):
                 os.unlink(at.path(path.name), dir_fd=at.handle)
             raise
@@ -85,13 +85,13 @@ def _fill(handle: int, content: bytes, path: Path) -> None:
 
 
 class Changed(InputError):
-    """A file is no longer what it was expected to be."""
+    """A file has changed unexpectedly."""
 
     code = "CHANGED"
 
 
 def read(path: Path, *, below: Path, limit: int) -> bytes | None:
-    """The content of a plain file, up to a limit and one byte more; None if there is none. No link is followed."""
+    """Read a plain file, up to one byte more than a limit, without following links; None if there is no file."""
     if not os.path.lexists(path):
         return None
     with opened(path.parent, below, make=False) as at:
@@ -103,9 +103,9 @@ def replace_if(
 ) -> None:
     """Write a whole file if its content is still what it `was` (None: there was no file); raises Changed if not.
 
-    It gets the permissions `mode`; without, a file that was there keeps its own. The new content is written in
-    `drafts`, a folder below the same one, and moved: a kill leaves the old file or the new one, and nothing beside it.
-    If `drafts` is on another file system, it is written beside the file instead.
+    By default, an existing file keeps its permissions. The new content is written in `drafts`, a folder below the same
+    one, and moved, so that a crash leaves either the old or the new file and no temporary file beside it. If `drafts`
+    is on another file system, the content is written beside the file instead.
     """
     with opened(drafts, below) as source, opened(path.parent, below) as at:
         try:
@@ -154,14 +154,14 @@ def _content(at: OpenFolder, path: Path, limit: int) -> bytes | None:
             raise refused(path, os.stat(at.path(path.name), dir_fd=at.handle, follow_symlinks=False)) from error
         raise
     with os.fdopen(handle, "rb") as file:
-        found = os.fstat(file.fileno())
-        if not stat.S_ISREG(found.st_mode):
-            raise refused(path, found)
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise refused(path, status)
         return file.read(limit + 1)
 
 
 def _move(source: OpenFolder, draft: str, at: OpenFolder, name: str, *, is_new: bool, mode: int | None) -> None:
-    """Move a draft into its place with that mode or of the file that was there; a new one must find the place empty."""
+    """Move a draft into place, by default with the mode of the file that it replaces; a new file's path is free."""
     if mode is None and not is_new:
         mode = stat.S_IMODE(os.stat(at.path(name), dir_fd=at.handle, follow_symlinks=False).st_mode)
     if mode is not None:
@@ -172,7 +172,7 @@ def _move(source: OpenFolder, draft: str, at: OpenFolder, name: str, *, is_new: 
 
 
 def linked(source: OpenFolder, draft: str, at: OpenFolder, name: str) -> bool:
-    """Give a draft its name, which must be free; False on file systems without hard links, such as FAT."""
+    """Link a draft to its name, which must be free; False on file systems without hard links, such as FAT."""
     try:
         os.link(source.path(draft), at.path(name), src_dir_fd=source.handle, dst_dir_fd=at.handle)
     except OSError as error:
@@ -183,21 +183,20 @@ def linked(source: OpenFolder, draft: str, at: OpenFolder, name: str) -> bool:
 
 
 def refuse_links(path: Path, *, below: Path) -> None:
-    """Raise if a part of the path, from `below` on, is a link, pipe or device; for files that another library opens."""
-    here = below
+    """Raise if a part of the path below `below` is a link, pipe or device; for files that another library opens."""
+    current = below
     for part in _parts(path, below):
-        here = here / part
+        current = current / part
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
-            found = here.lstat()
-            if not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):
-                raise refused(here, found)
+            status = current.lstat()
+            if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
+                raise refused(current, status)
 
 
 def remove_tree(folder: Path) -> bool:
-    """Remove a folder with all that is in it, however deep; what cannot be removed is left behind, and it says False.
+    """Remove a folder with all its content at any depth; returns False if something could not be removed.
 
-    A folder within a folder is moved up before its turn comes, so that neither the stack nor a path grows with the
-    depth of what a tool has left.
+    Nested folders are moved up before they are emptied, so that neither the stack nor the paths grow with the depth.
     """
     if not _HAS_HANDLES:
         shutil.rmtree(folder, ignore_errors=True)
@@ -213,30 +212,30 @@ def remove_tree(folder: Path) -> bool:
 
 
 def remove_all_but(folder: Path, kept: Collection[str]) -> None:
-    """Remove all that is in a folder but the files at these paths below it; no link is followed, wherever it stands."""
+    """Remove the content of a folder except the files at these relative paths; no link is followed."""
     if not _HAS_HANDLES:
         return
-    above = {parent.as_posix() for path in kept for parent in PurePosixPath(path).parents}
+    parents = {parent.as_posix() for path in kept for parent in PurePosixPath(path).parents}
     with contextlib.suppress(OSError):
         handle = os.open(folder, _FOLDER)
         try:
-            _clear(handle, "", kept, above)
+            _clear(handle, "", kept, parents)
         finally:
             os.close(handle)
 
 
-def _clear(handle: int, here: str, kept: Collection[str], above: Collection[str]) -> None:
+def _clear(handle: int, prefix: str, kept: Collection[str], parents: Collection[str]) -> None:
     for name in _names(handle):
-        path = f"{here}{name}"
+        path = f"{prefix}{name}"
         if path in kept or _unlinked(handle, name):
             continue
         with contextlib.suppress(OSError):
             inner = os.open(name, _FOLDER, dir_fd=handle)
             try:
-                _clear(inner, f"{path}/", kept, above) if path in above else _empty(inner)
+                _clear(inner, f"{path}/", kept, parents) if path in parents else _empty(inner)
             finally:
                 os.close(inner)
-            if path not in above:
+            if path not in parents:
                 os.rmdir(name, dir_fd=handle)
 
 
@@ -277,30 +276,30 @@ def _unlinked(handle: int, name: str) -> bool:
 
 
 def anchor(folder: Path, workspace: Path) -> Path:
-    """Where the way to a folder begins: the workspace it is in; elsewhere the nearest folder that exists."""
+    """Return the trusted start of a path: the workspace that contains the folder, or the nearest existing folder."""
     return workspace if folder.is_relative_to(workspace) else nearest(folder)
 
 
 def nearest(folder: Path) -> Path:
-    """The folder itself, or the nearest one above it that exists."""
+    """Return the folder itself or its nearest ancestor that exists."""
     return next(above for above in (folder, *folder.parents) if above.is_dir())
 
 
 class OpenFolder:
-    """An open folder: names in it are looked up by its handle or, where there are no handles, by its path."""
+    """An open folder, whose entries are accessed through its handle or, on Windows, through its path."""
 
     def __init__(self, folder: Path, handle: int | None) -> None:
         self.folder = folder
         self.handle = handle
 
     def path(self, name: str) -> str:
-        """A name in it, as functions that take its handle want it."""
+        """Return the path of an entry for functions that take `dir_fd`."""
         return name if self.handle is not None else str(self.folder / name)
 
 
 @contextlib.contextmanager
 def opened(folder: Path, below: Path, *, make: bool = True) -> Iterator[OpenFolder]:
-    """A folder below another, reached through no link; it and those above it are made if that is asked for."""
+    """Open a folder below another without following links; with `make`, it and its parents are created."""
     parts = _parts(folder, below)
     if not _HAS_HANDLES:
         refuse_links(folder, below=below)
@@ -310,10 +309,10 @@ def opened(folder: Path, below: Path, *, make: bool = True) -> Iterator[OpenFold
         return
     handle = os.open(below, _FOLDER & ~os.O_NOFOLLOW)  # the user's own path may lead through links
     try:
-        here = below
+        current = below
         for part in parts:
-            here = here / part
-            inner = _step(handle, part, here, make=make)
+            current = current / part
+            inner = _step(handle, part, current, make=make)
             os.close(handle)
             handle = inner
         yield OpenFolder(folder, handle)
@@ -322,7 +321,7 @@ def opened(folder: Path, below: Path, *, make: bool = True) -> Iterator[OpenFold
 
 
 def _step(handle: int, name: str, path: Path, *, make: bool) -> int:
-    """A handle of a folder inside another, created if it is missing and that is asked for."""
+    """Open a folder inside another; with `make`, it is created."""
     if make:
         with contextlib.suppress(FileExistsError):
             os.mkdir(name, dir_fd=handle)
@@ -340,14 +339,14 @@ def _parts(path: Path, below: Path) -> tuple[str, ...]:
     except ValueError:
         parts = ("..",)
     if ".." in parts:
-        raise UnsafePath(f"{path} is not inside {below}, so nothing is written there", hint="name a path inside it")
+        raise UnsafePath(f"{path} is not inside {below}, so nothing is written there", hint="choose a path inside it")
     return parts
 
 
-def refused(path: Path, found: os.stat_result) -> UnsafePath:
-    """The error for something that is not a plain file or folder."""
-    kind = "a link" if stat.S_ISLNK(found.st_mode) else "not a plain folder or file"
+def refused(path: Path, status: os.stat_result) -> UnsafePath:
+    """Return the error for a path that is not a plain file or folder."""
+    kind = "a link" if stat.S_ISLNK(status.st_mode) else "not a plain folder or file"
     return UnsafePath(
         f"{path} is {kind}, and goalwright does not write through it",
-        hint="if you did not put it there, find out who did; remove it, or move what it leads to into its place",
+        hint="if you did not create it, find out who did; remove it, or replace it by its target",
     )

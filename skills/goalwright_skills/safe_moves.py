@@ -1,6 +1,6 @@
 """Moves files of any size below a folder without reading them into memory, copying them, or following links.
 
-A file gets its new name before it loses the old one, so that a kill leaves it under one of them, or under both.
+A file gets its new name before it loses the old one, so that a crash leaves it under one of the names, or under both.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ _PART = 1024**2
 
 
 class Content(NamedTuple):
-    """What a file holds, by its hash and its size."""
+    """The hash and the size of a file's content."""
 
     sha256: str
     size: int
 
 
 def size_of(path: Path, *, below: Path) -> int | None:
-    """The size of a plain file; None if there is none. Anything else is refused."""
+    """Return the size of a plain file, or None if there is no file; raises UnsafePath for anything else."""
     try:
         with safe_files.opened(path.parent, below, make=False) as at:
             found = os.stat(at.path(path.name), dir_fd=at.handle, follow_symlinks=False)
@@ -42,7 +42,7 @@ def size_of(path: Path, *, below: Path) -> int | None:
 
 
 def content_of(path: Path, *, below: Path) -> Content | None:
-    """What a plain file holds, read in parts; None if there is none."""
+    """Return the content of a plain file, or None if there is no file."""
     try:
         with safe_files.opened(path.parent, below, make=False) as at:
             handle = _open(at, path)
@@ -55,9 +55,9 @@ def content_of(path: Path, *, below: Path) -> Content | None:
 
 
 def move_if(path: Path, to: Path, content: Content, *, below: Path) -> None:
-    """Give a file another name, which must be free, if it still has this content; raises Changed if not.
+    """Move a file to a free path if it still has this content; raises Changed if not.
 
-    A move that a kill has left half done is ended. One to another file system raises OSError (EXDEV).
+    An interrupted move is completed. A move to another file system raises OSError (EXDEV).
     """
     with safe_files.opened(path.parent, below, make=False) as source:
         try:
@@ -108,7 +108,7 @@ def _open(at: OpenFolder, path: Path) -> int:
 
 
 def _hash(handle: int) -> str:
-    """The hash of a file as long as it is now, and a byte more if it grows: one that is written without end, too."""
+    """Hash a file up to its current size and one byte more, so that a growing file does not block."""
     digest, left = hashlib.sha256(), os.fstat(handle).st_size + 1
     while left and (part := os.read(handle, min(left, _PART))):
         digest.update(part)
@@ -125,7 +125,7 @@ def _exists(at: OpenFolder, name: str) -> bool:
 
 
 def _is(at: OpenFolder, name: str, seen: os.stat_result) -> bool:
-    """Whether a name is of the file that was seen, with the content that it had then."""
+    """Whether a name still refers to the same, unchanged file."""
     try:
         found = os.stat(at.path(name), dir_fd=at.handle, follow_symlinks=False)
     except FileNotFoundError:

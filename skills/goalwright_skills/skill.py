@@ -17,14 +17,14 @@ Source = Literal["system", "workspace", "project", "root", "global", "bundled"]
 Kind = Literal["context", "executable"]
 State = Literal["active", "shadowed", "disabled", "broken"]
 
-# What other agents' authors write in the frontmatter to say who may choose a skill.
+# The frontmatter keys of other agents that control who may choose a skill.
 MANUAL_KEY = "disable-model-invocation"
 INVOCABLE_KEY = "user-invocable"
-# Begins the names of MCP servers' prompts among skills; a skill of a file has no colon in its name.
+# Starts the names of MCP servers' prompts among skills; the name of a skill file has no colon.
 PROMPT_PREFIX = "mcp:"
 _SWITCHES = dict.fromkeys(("true", "yes", "on", "1"), True) | dict.fromkeys(("false", "no", "off", "0"), False)
 
-# The problems for which `--strict-skills` ignores a skill.
+# The problems for which the setting `strict_skills` ignores a skill.
 NAME_RULES = frozenset({"name-form", "name-folder"})
 IGNORED = "it is ignored, since names are checked strictly"
 
@@ -39,25 +39,25 @@ def is_prompt(name: str) -> bool:
 
 
 def switch(value: object) -> bool | None:
-    """What a value of these keys says, in any of the ways that YAML has for it; None if it says neither."""
+    """Parse a boolean in any spelling of YAML; None for anything else."""
     return _SWITCHES.get(str(value).strip().lower())
 
 
 def fits(name: str) -> bool:
-    """Whether a name has the form that the specification requires."""
+    """Whether a name is a valid skill name."""
     return len(name) <= LENGTH and FORM.fullmatch(name) is not None
 
 
 def slug(name: str) -> str:
-    """A name in the allowed form: lower case, runs of other characters become `-`, at most 64 long; may be empty."""
+    """Convert a name to lower case, with `-` for other characters, and cut it at 64 characters; may be empty."""
     return _OTHER.sub("-", name.lower()).strip("-")[:LENGTH].rstrip("-")
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One problem in a skill's file: where it is, what is wrong, and how to fix it.
+    """A problem in a skill's file: its place, a description, and the remedy.
 
-    `rule` is the kind of problem, `tool` the tool in the file that has it, `until` what applies until it is fixed.
+    `rule` is the kind of problem, `tool` the affected tool in the file, `until` the consequence until it is fixed.
     """
 
     path: Path
@@ -70,7 +70,7 @@ class Problem:
 
     @property
     def message(self) -> str:
-        """What is wrong, how to fix it, and what applies until then."""
+        """The description, the remedy, and the consequence until it is fixed."""
         return "; ".join(filter(None, (self.what, self.remedy, self.until)))
 
     @property
@@ -84,10 +84,10 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Skill:
-    """A skill as discovery sees it: metadata only; the body stays on disk until a task needs it.
+    """The metadata of a skill; the body stays on disk until a task needs it.
 
-    `extra` holds every other key of the frontmatter; `stamp` is the file's stat when it was read. `file` is the path
-    as text, since creating thousands of `Path` objects would take longer than the rest of a start.
+    `extra` holds all other keys of the frontmatter; `stamp` is the file's stamp when it was read. `file` is a string,
+    since creating thousands of `Path` objects would dominate the startup time.
     """
 
     name: str
@@ -113,16 +113,16 @@ class Skill:
 
     @property
     def is_manual(self) -> bool:
-        """Whether its author lets only people choose it, by name."""
+        """Whether only people may choose it, by name."""
         return MANUAL_KEY in self.extra and switch(self.extra[MANUAL_KEY]) is True
 
     @property
     def user_invocable(self) -> bool:
-        """Whether its author lets people call it by name."""
+        """Whether people may call it by name."""
         return INVOCABLE_KEY not in self.extra or switch(self.extra[INVOCABLE_KEY]) is not False
 
     def to_dict(self) -> dict[str, Any]:
-        """The skill as `skills list --json` prints it."""
+        """Return the skill as JSON."""
         return {
             "name": self.name,
             "description": self.description,

@@ -1,4 +1,4 @@
-"""The environment variables that control skills: how values are read, and which are invalid."""
+"""Parses and validates the environment variables that control skills."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ _ON = frozenset({"true", "1", "yes", "on", ""})
 
 
 def is_off(value: str) -> bool:
-    """Whether a value switches something off; any other value leaves it on."""
+    """Whether a value means off; any other value means on."""
     return value.strip().lower() in _OFF
 
 
 def count(value: str) -> int | None:
-    """A value as a whole number; None if it is not one, or is absurdly large."""
+    """Parse a whole number; None if it is invalid or has more than nine digits."""
     text = value.strip()
     return int(text) if text.isdecimal() and len(text) < 10 else None
 
 
 def faults(env: Mapping[str, str]) -> Iterator[str]:
-    """A sentence for each variable with an invalid value, which counts as not set."""
+    """Yield a warning for each variable with an invalid value, which counts as unset."""
     if env.get(BUDGET, "").strip() and count(env[BUDGET]) is None:
         yield f"{BUDGET}={env[BUDGET]} is ignored: it must be a whole number of characters, such as 12000"
     for name, value in env.items():

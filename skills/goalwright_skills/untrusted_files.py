@@ -1,7 +1,7 @@
-"""Reads files that a stranger may have made: regular ones only, bounded, and opened without waiting.
+"""Reads untrusted files: only regular files, bounded in size, and opened without blocking.
 
-A checkout can hold a pipe, a device, a file of any size, or a link to one of the kernel's own files, wherever goalwright
-looks before anyone trusts it. Everything of a workspace is read here.
+A checkout can contain a pipe, a device, a file of any size, or a link to a file of the kernel. All files of a workspace
+are read through this module.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 LARGEST = 20 * 1024 * 1024
 WRITER_PATIENCE = 3.0
 _PART = 256 * 1024
-# What lies here is made by the kernel as it is read: it may never end, wait, or hold the secrets of this process.
+# The kernel generates these files as they are read: they may be endless, block, or contain secrets of this process.
 KERNEL_FOLDERS = ("/proc", "/sys", "/dev")
 _MEMORY = "/dev/shm"  # noqa: S108 - files in it are ordinary ones
-# How shells pass on a pipe, as in `--plan <(command)`.
+# The paths with which shells pass on a pipe, as in `<(command)`.
 _PASSED_ON = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
 _FLAGS = (
     os.O_RDONLY
@@ -40,8 +40,8 @@ def is_kernel_path(real: str) -> bool:
 
 
 def open_regular(path: Path | str, limit: int = LARGEST) -> int:
-    """A descriptor of a regular file of at most `limit` bytes; raises OSError for anything else."""
-    _check(os.stat(path), limit)  # before it is opened: opening a device may do something
+    """Open a regular file of at most `limit` bytes; raises OSError for anything else."""
+    _check(os.stat(path), limit)  # before it is opened, since opening a device may have side effects
     descriptor = os.open(path, _FLAGS)
     try:
         _check(os.fstat(descriptor), limit)
@@ -58,18 +58,18 @@ def check_regular(path: Path | str, limit: int = LARGEST) -> None:
 
 
 def read(path: Path | str, limit: int = LARGEST) -> bytes:
-    """The content of a regular file of at most `limit` bytes; raises OSError for anything else."""
+    """Read a regular file of at most `limit` bytes; raises OSError for anything else."""
     with os.fdopen(open_regular(path, limit), "rb") as file:
         return _content(file, limit)
 
 
 def read_text(path: Path | str, limit: int = LARGEST, encoding: str = "utf-8-sig") -> str:
-    """The text of a regular file, with the line ends of Python; raises OSError or UnicodeDecodeError."""
+    """Read the text of a regular file, with `\\n` as line ends; raises OSError or UnicodeDecodeError."""
     return read(path, limit).decode(encoding).replace("\r\n", "\n").replace("\r", "\n")
 
 
 def read_given(path: Path | str, limit: int = LARGEST) -> bytes:
-    """The content of a file or pipe that the user named; raises OSError, for a pipe that nobody writes into too."""
+    """Read a file or pipe that the user named; raises OSError, also for a pipe without a writer."""
     if is_regular(path):
         return read(path, limit)
     with os.fdopen(open_pipe(path), "rb") as file:
@@ -77,12 +77,12 @@ def read_given(path: Path | str, limit: int = LARGEST) -> bytes:
 
 
 def read_given_text(path: Path | str, limit: int = LARGEST) -> str:
-    """The text of a file or pipe that the user named."""
+    """Read the text of a file or pipe that the user named."""
     return read_given(path, limit).decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def open_pipe(path: Path | str) -> int:
-    """A descriptor of a pipe that the user named, once somebody writes into it; raises OSError for anything else."""
+    """Open a pipe that the user named, once it has a writer; raises OSError for anything else."""
     if os.fspath(path).startswith(_PASSED_ON):
         return os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
     if not stat.S_ISFIFO(os.stat(path).st_mode):
@@ -92,13 +92,13 @@ def open_pipe(path: Path | str) -> int:
     waiting.register(descriptor, select.POLLIN)
     if not waiting.poll(WRITER_PATIENCE * 1000):
         os.close(descriptor)
-        raise OSError(errno.EINVAL, "it is a pipe that nobody writes into", str(path))
+        raise OSError(errno.EINVAL, "it is a pipe without a writer", str(path))
     os.set_blocking(descriptor, True)
     return descriptor
 
 
 def is_regular(path: Path | str) -> bool:
-    """Whether a path leads to a regular file that is not the kernel's own."""
+    """Whether a path leads to a regular file outside the kernel's folders."""
     try:
         return stat.S_ISREG(os.stat(path).st_mode) and not is_kernel_path(os.path.realpath(path))
     except (OSError, ValueError):
@@ -119,13 +119,13 @@ def _check_real(real: str) -> None:
 
 
 def _content(file: IO[bytes], limit: int) -> bytes:
-    """All of a file, read in parts: what a file of the kernel says of its size is not true."""
+    """Read a whole file in parts, since the reported size may be wrong."""
     parts: list[bytes] = []
-    left = limit + 1
-    while left and (part := file.read(min(left, _PART))):
+    remaining = limit + 1
+    while remaining and (part := file.read(min(remaining, _PART))):
         parts.append(part)
-        left -= len(part)
-    if not left:
+        remaining -= len(part)
+    if not remaining:
         raise _too_large(limit)
     return b"".join(parts)
 
@@ -136,7 +136,7 @@ def _too_large(limit: int) -> OSError:
 
 
 def _real(path: Path | str, descriptor: int) -> str:
-    """The real path of an open file: what the kernel says, so that nobody can change it in between."""
+    """Return the real path of an open file from the kernel, so that it cannot change in between."""
     try:
         return os.readlink(f"/proc/self/fd/{descriptor}")
     except OSError:  # not Linux

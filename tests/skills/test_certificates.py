@@ -13,20 +13,20 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_they_are_read_once() -> None:
+def test_certificates_are_read_once() -> None:
     context = certificates.trusted()
     assert certificates.trusted() is context
     assert context.cert_store_stats()["x509_ca"] > 0
     assert context.verify_mode == ssl.CERT_REQUIRED
 
 
-def test_plain_http_needs_none_and_trusts_nobody() -> None:
+def test_the_context_for_plain_http_trusts_no_certificate() -> None:
     context = certificates.none()
     assert context.cert_store_stats()["x509_ca"] == 0
     assert (context.verify_mode, context.check_hostname) == (ssl.CERT_REQUIRED, True)
 
 
-def test_the_environment_may_name_others(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_environment_may_name_other_certificates(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "missing.pem"))
     certificates.trusted.cache_clear()
     try:

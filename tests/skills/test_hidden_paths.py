@@ -23,7 +23,7 @@ def test_secrets_and_settings_are_hidden_in_any_case(name: str) -> None:
 @pytest.mark.parametrize(
     "name", ["env", "environment.py", "keys.txt", "pem.md", ".gitignore", "agents", "key", ".claude"]
 )
-def test_other_names_are_not(name: str) -> None:
+def test_ordinary_names_are_not_hidden(name: str) -> None:
     assert not is_hidden_name(name)
 
 

@@ -18,7 +18,7 @@ KINDS = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_an_image_is_told_by_its_bytes_whatever_its_name_is(kind: str) -> None:
+def test_an_image_is_recognised_by_its_bytes(kind: str) -> None:
     data = KINDS[kind]
     image = read(data, "notes.txt")
     assert (image.type, image.width, image.height, image.bytes) == (kind, 640, 480, len(data))
@@ -39,7 +39,7 @@ def test_all_three_forms_of_webp_are_measured(kind: bytes) -> None:
         (b'<svg xmlns="http://www.w3.org/2000/svg"/>', "not a PNG, JPEG, GIF or WebP"),
         (b"", "not a PNG, JPEG, GIF or WebP"),
         (b"BM" + bytes(100), "not a PNG, JPEG, GIF or WebP"),
-        (bomb(60_000, 60_000), "60,000 × 60,000 pixels, and models take 8,000"),
+        (bomb(60_000, 60_000), "60,000 × 60,000 pixels, and models accept at most 8,000"),
         (bomb(2**32 - 1, 1), "4,294,967,295 × 1 pixels"),
         (bomb(0, 0), "0 × 0 pixels"),
         (png()[:20], "header is broken"),
@@ -51,15 +51,15 @@ def test_all_three_forms_of_webp_are_measured(kind: bytes) -> None:
         (gif()[:12], "cut off"),
         (webp(b"VP8X")[:24], "header is broken"),
         (b"RIFF\xff\xff\0\0WEBPVP8X" + bytes(20), "cut off"),
-        (png() + bytes(MOST_BYTES), "bytes, and models take 3,932,160 at most; scale it down"),
+        (png() + bytes(MOST_BYTES), "bytes, and models accept at most 3,932,160; scale it down"),
     ],
 )
-def test_what_no_model_takes_is_refused_with_the_reason(data: bytes, why: str) -> None:
+def test_unsupported_images_are_refused_with_the_reason(data: bytes, why: str) -> None:
     with pytest.raises(UnfitImage, match=why):
         read(data, "chart.png")
 
 
-def test_a_call_holds_so_many_images_and_each_once() -> None:
+def test_a_call_has_at_most_twenty_distinct_images() -> None:
     images = [Image(f"{n}.png", "image/png", f"{n:064}", 1000, 8, 8) for n in range(MOST_IMAGES + 2)]
     taken, left = fitting([images[0], *images])
     assert taken == images[:MOST_IMAGES]
@@ -69,6 +69,6 @@ def test_a_call_holds_so_many_images_and_each_once() -> None:
     assert len(fitting(heavy)[0]) == 3
 
 
-def test_text_that_begins_like_an_image_is_none() -> None:
+def test_text_that_starts_like_an_image_is_refused() -> None:
     assert type_of(b"GIF is a format") is None
     assert type_of(b"RIFF    WAVE") is None

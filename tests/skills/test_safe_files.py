@@ -156,7 +156,7 @@ def test_the_users_own_path_to_the_root_may_lead_through_links(root: Path, tmp_p
     assert contents(root) == {"a/file": "text"}
 
 
-def test_the_way_begins_at_the_workspace_or_at_the_nearest_folder(root: Path, tmp_path: Path) -> None:
+def test_anchor_is_the_workspace_or_the_nearest_folder(root: Path, tmp_path: Path) -> None:
     assert safe_files.anchor(root / ".agents/runs", root) == root
     assert safe_files.anchor(tmp_path / "x/y", root) == tmp_path
 
@@ -180,7 +180,7 @@ assert not list(drafts.iterdir())
 
 
 @needs_mounts
-def test_a_file_is_replaced_though_the_drafts_are_on_another_file_system(root: Path) -> None:
+def test_a_file_is_replaced_if_drafts_are_on_another_file_system(root: Path) -> None:
     (root / "src").mkdir()
     (root / ".agents").mkdir()
     (root / "src/old.txt").write_text("old")

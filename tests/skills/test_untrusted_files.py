@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         ("/home/proc", False),
     ],
 )
-def test_what_is_the_kernel_s(path: str, kernel: bool) -> None:
+def test_kernel_paths_are_recognised(path: str, kernel: bool) -> None:
     assert untrusted_files.is_kernel_path(path) is kernel
 
 
@@ -37,7 +37,7 @@ def test_a_file_up_to_the_limit_is_read_and_a_longer_one_refused(tmp_path: Path)
         untrusted_files.read(tmp_path / "a", 6)
 
 
-def test_a_pipe_that_somebody_writes_into_is_read_where_the_user_named_it(tmp_path: Path) -> None:
+def test_a_pipe_with_a_writer_is_read(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "plan.yaml")
     writing = threading.Thread(target=(tmp_path / "plan.yaml").write_text, args=("tasks: []",))
     writing.start()
@@ -48,7 +48,7 @@ def test_a_pipe_that_somebody_writes_into_is_read_where_the_user_named_it(tmp_pa
         untrusted_files.read(tmp_path / "plan.yaml")
 
 
-def test_a_pipe_that_a_shell_passes_on_is_waited_for() -> None:
+def test_a_pipe_from_a_shell_is_awaited() -> None:
     reading, writing = os.pipe()
 
     def write() -> None:

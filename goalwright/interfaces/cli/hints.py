@@ -29,6 +29,8 @@ def hint_for(error: GoalwrightError) -> str:
         UnknownPrice,
     )
     from goalwright_skills.builtin.toolset import SWITCHES
+    from goalwright_skills.manage.git_source import UnsupportedAddress
+    from goalwright_skills.manage.install import Exists, SeveralSkills
 
     match error:
         case BudgetSpent(limit="max_cost" | "max_tokens" as limit):
@@ -57,6 +59,12 @@ def hint_for(error: GoalwrightError) -> str:
                 "anyone who reaches its ports can run code on it: set RAY_AUTH_MODE=token on every node "
                 "(see docs/cluster.md), or accept the risk with --allow-open-cluster"
             )
+        case Exists(replaceable=True):
+            return "confirm with --yes, or choose another name with --id"
+        case SeveralSkills():
+            return "import all of them with --all, or one of them"
+        case UnsupportedAddress(allow_local=False):
+            return f"{error.hint}; local addresses need --allow-local"
         case RecipeExists():
             return "choose another name, or pass --replace"
         case NoJournal():

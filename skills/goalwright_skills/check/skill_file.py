@@ -214,7 +214,7 @@ def _needs(parts: Parts, able: Collection[str]) -> list[Finding]:
             "needs",
             "warning",
             parts.line(need.key) if need.key else parts.at(need.position),
-            f"needs {need.capability} ({need.key or 'the body'}: {shorten(need.text, 60)}), which tasks do not have here",
+            f"needs {need.capability} ({need.key or 'the body'}: {shorten(need.text, 60)}), which tasks lack here",
             f"allow it with the setting {SETTINGS[need.capability]}, say in the instructions what to do without it, or "
             "provide a tool for it in a skill.yaml",
         )

@@ -1,4 +1,4 @@
-"""Whether a description, a parameter's description or an error says enough, in Chinese or another language."""
+"""Checks whether descriptions, parameters and errors are informative, in Chinese or another language."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ CONSTRAINT = re.compile(
 CHINESE_CONSTRAINT = re.compile(
     r"\d|默认|必填|可选|上限|最大|最多|最小|格式|相对|范围|不超过|仅|只|不能|非空|必须|须|为 ?true|支持"
 )
-# For a boolean, saying what true or false does counts as an example.
+# For a boolean, a description of the effect of true or false counts as an example.
 EXAMPLE = re.compile(
     r"\b(examples?|e\.g\.|such as|for instance|for example|(when|if) (true|false))|"
     r"示例|例如|比如|例：|例:|如 |如：|（如|，如|为 ?(true|false|真|假) ?时",
@@ -90,7 +90,7 @@ def chinese(text: str) -> bool:
 
 
 def starts_with_verb(text: str) -> bool:
-    """Whether the first word is a verb; scripts other than Latin and Chinese get the benefit of the doubt."""
+    """Whether the first word is a verb; text in scripts other than Latin and Chinese is accepted."""
     if chinese(text):
         return CHINESE_VERBS.match(text.strip()) is not None
     word = re.match(r"[A-Za-z]+", text.strip())
@@ -107,12 +107,12 @@ def states_limit(text: str) -> bool:
 
 
 def right_length(text: str) -> bool:
-    """20 to 80 characters in Chinese, 20 to 200 in other languages."""
+    """Whether a text has 20 to 80 characters in Chinese, or 20 to 200 in other languages."""
     return 20 <= len(text) <= (80 if chinese(text) else 200)
 
 
 def missing_parts(text: str, *, constrained: bool = False) -> list[str]:
-    """Which of three parts a parameter's description lacks: what it is, its constraint, an example."""
+    """Return the parts that a parameter's description lacks: its meaning, its constraint, an example."""
     missing = []
     before = EXAMPLE.split(text, maxsplit=1)[0]
     if len(re.findall(r"\w", before)) < (4 if chinese(text) else 8):
@@ -126,7 +126,7 @@ def missing_parts(text: str, *, constrained: bool = False) -> list[str]:
 
 
 def says_next_step(message: str) -> bool:
-    """Whether an error has the form `<problem>: <value> — <next step>`; the value may be missing."""
+    """Whether an error has the form `<problem>: <value> — <next step>`, in which the value is optional."""
     return "Traceback" not in message and NEXT_STEP.search(message) is not None
 
 

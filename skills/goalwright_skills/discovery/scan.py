@@ -27,8 +27,8 @@ SKIPPED = frozenset({".git", "__pycache__"})
 class Bounds:
     """The limits at which a scan warns and stops.
 
-    A link may lead to `linked` folders, and to `linked_per_skill` more for each skill in them: a link to a collection of
-    skills is followed to its end, a link to a whole file system is not.
+    A link may lead to `linked` folders, and to `linked_per_skill` more for each skill in them: a link to a collection
+    of skills is followed to its end, a link to a whole file system is not.
     """
 
     skills: int = 100_000

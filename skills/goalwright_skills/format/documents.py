@@ -1,4 +1,4 @@
-"""JSON and TOML that anyone may have written: refused where it nests deeper than any program needs."""
+"""Parses untrusted JSON and TOML, with a bound on nesting."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from goalwright_skills.text.untrusted import MOST_LEVELS, is_too_deep
 
 TOML_LIMIT = 1_000_000
 _TOO_DEEP = f"it nests deeper than {MOST_LEVELS} levels"
-# Strings and comments, which are skipped, and what nests: brackets, and the dots of keys.
+# Strings and comments, which are skipped, and the characters that nest: brackets, and the dots of keys.
 _TOML = re.compile(
     r'''"""(?:\\.|[^\\])*?(?:"""|\\?\Z)|'''
     r"""'''.*?(?:'''|\Z)|"""
@@ -27,7 +27,7 @@ class TooDeep(ValueError):
 
 
 def parse_json(text: str | bytes) -> Any:
-    """The value of a JSON text; raises ValueError, for one that nests too deeply too."""
+    """Parse JSON; raises ValueError for invalid or too deeply nested text."""
     try:
         value = json.loads(text)
     except RecursionError as error:
@@ -38,10 +38,10 @@ def parse_json(text: str | bytes) -> Any:
 
 
 def parse_toml(text: str) -> dict[str, Any]:
-    """The table of a TOML text; raises ValueError, for one that nests too deeply too."""
-    import tomllib  # here, since few commands find a file
+    """Parse TOML; raises ValueError for invalid or too deeply nested text."""
+    import tomllib  # few commands read a file
 
-    if _nests(text):  # before it is parsed: a long key takes the square of its length
+    if _nests(text):  # before parsing, since the time for a dotted key is quadratic
         raise TooDeep
     try:
         table = tomllib.loads(text)
@@ -53,7 +53,7 @@ def parse_toml(text: str) -> dict[str, Any]:
 
 
 def _nests(text: str) -> bool:
-    """Whether brackets, or the dots of one key, go too deep."""
+    """Whether brackets, or the dots of one key, are nested too deeply."""
     depth = dots = 0
     for match in _TOML.finditer(text):
         mark = match["mark"]

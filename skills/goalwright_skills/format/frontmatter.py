@@ -1,8 +1,8 @@
-"""A SKILL.md, from text to a value: its frontmatter, its body, and every problem in it.
+"""Parses a SKILL.md: its frontmatter, its body, and every problem in it.
 
     text ── split ──> block ── plain, else YAML, else key by key ──> fields ── judge ──> Parsed
 
-Lenient about what real files contain, strict about what is dangerous: see `safe_yaml`.
+Lenient about the mistakes in real files, strict about dangerous content: see `safe_yaml`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ FRONTMATTER_LIMIT = 64 * 1024
 DESCRIPTION_LIMIT = 1_024
 COMPATIBILITY_LIMIT = 500
 
-# Blank lines and HTML comments (usually a licence) may precede it; atomic groups, so that nothing is tried twice.
+# Blank lines and HTML comments (usually a licence) may precede it; atomic groups prevent backtracking.
 _OPENING = re.compile(r"(?>[ \t\n]+|<!--.*?-->)*+---[ \t]*\n", re.DOTALL)
 _LOOSE_CLOSING = re.compile(r"^(?: {1,3}---|\.\.\.)[ \t]*$", re.MULTILINE)
 _HEADING = re.compile(r"(?<=\n)[ \t]*\n(?=#{1,6} \S)")
@@ -34,7 +34,7 @@ _TEMPLATE = "begin the file with `---`, `name:` and `description:` lines, and `-
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A SKILL.md: usable unless `broken` says why not; `problems` lists all of them, fatal or not."""
+    """A parsed SKILL.md with all its `problems`; `broken` is the problem that makes it unusable, if any."""
 
     name: str
     description: str
@@ -47,7 +47,7 @@ class Parsed:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """A text split into frontmatter and body; `line` is where the block begins, `fault` why there is none."""
+    """A text split into frontmatter and body; `line` is the first line of the block, `fault` why there is none."""
 
     block: str
     body: str
@@ -57,19 +57,19 @@ class Split:
 
 
 def decode(data: bytes) -> str:
-    """Bytes as text: UTF-8, or UTF-16 or Windows-1252 if they clearly are that; invalid bytes become U+FFFD."""
+    """Decode UTF-8, or UTF-16 or Windows-1252 if the bytes clearly are; invalid bytes become U+FFFD."""
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return data.decode("utf-16", "replace")
     if b"\0" in data[:2]:
         return data.decode("utf-16-be" if data[:1] == b"\0" else "utf-16-le", "replace")
     text = data.decode("utf-8", "replace")
     if "\ufffd" in text and text.replace("\ufffd", "").isascii():
-        return data.decode("cp1252", "replace")  # it has no valid UTF-8 beyond ASCII
+        return data.decode("cp1252", "replace")  # there is no valid UTF-8 beyond ASCII
     return text
 
 
 def split(text: str) -> Split:
-    """Split at the two `---` lines; byte order marks, CRLF and leading blank lines do not matter."""
+    """Split a text at its two `---` lines; byte order marks, CRLF and leading blank lines are allowed."""
     text = text.lstrip("\ufeff\u200b")
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
@@ -85,9 +85,9 @@ def split(text: str) -> Split:
         start = opening.end()
         line = text.count("\n", 0, start) + 1
     end, after = _closing(text, start)
-    if not end and len(text) - start > FRONTMATTER_LIMIT:  # of a longer file only the beginning is read
-        what = f"its frontmatter is not closed within {FRONTMATTER_LIMIT} characters"
-        return Split("", text, line - 1, what, "end it with a line `---`, or shorten it")
+    if not end and len(text) - start > FRONTMATTER_LIMIT:  # discovery only reads the start of a longer file
+        fault = f"its frontmatter is not closed within {FRONTMATTER_LIMIT} characters"
+        return Split("", text, line - 1, fault, "end it with a line `---`, or shorten it")
     if not end:
         return Split("", text, line - 1, "its frontmatter is not closed", "end it with a line `---`")
     if end - start > FRONTMATTER_LIMIT:
@@ -96,20 +96,20 @@ def split(text: str) -> Split:
 
 
 def _closing(text: str, start: int) -> tuple[int, int]:
-    """The start of the line `---` and of the line after it; 0 and 0 if there is none."""
-    at = text.find("\n---", start - 1)
-    while at >= 0:
-        end = text.find("\n", at + 4)
+    """Return the start of the closing `---` line and of the line after it; 0 and 0 if there is none."""
+    offset = text.find("\n---", start - 1)
+    while offset >= 0:
+        end = text.find("\n", offset + 4)
         end = len(text) if end < 0 else end
-        if not text[at + 4 : end].strip(" \t"):
-            return at + 1, end + 1
-        at = text.find("\n---", at + 4)
+        if not text[offset + 4 : end].strip(" \t"):
+            return offset + 1, end + 1
+        offset = text.find("\n---", offset + 4)
     loose = _LOOSE_CLOSING.search(text, start)
     return (loose.start(), loose.end() + 1) if loose else (0, 0)
 
 
 def parse(text: str, path: Path, *, folder: str = "", strict: bool = False) -> Parsed:
-    """The value of a SKILL.md; never raises. `folder` is the name it must match, or empty."""
+    """Parse a SKILL.md; never raises. Its name must match `folder`, unless that is empty."""
     cut = split(text)
     if cut.fault:
         problem = Problem(path, cut.line, cut.fault, cut.remedy, "frontmatter")
@@ -124,7 +124,7 @@ def parse(text: str, path: Path, *, folder: str = "", strict: bool = False) -> P
 
 
 def compose(fields: Mapping[str, Any], body: str) -> str:
-    """A SKILL.md that `parse` reads back."""
+    """Return the text of a SKILL.md that `parse` reads back."""
     from goalwright_skills.format import safe_yaml
 
     block = safe_yaml.dump(fields)
@@ -143,10 +143,10 @@ def _broken(name: str, problem: Problem, body: str, others: tuple[Problem, ...] 
 
 
 def _fields(cut: Split, path: Path) -> tuple[Split, Fields, list[Problem]]:
-    """The block's fields, read by the cheapest reader that is right; raises only if the block is dangerous."""
-    quick = plain_yaml.load(cut.block)
-    if quick is not None:
-        return cut, quick, []
+    """Parse the block with the cheapest reader that can; raises only if the block is dangerous."""
+    plain = plain_yaml.load(cut.block)
+    if plain is not None:
+        return cut, plain, []
     from goalwright_skills.format import lenient_yaml, safe_yaml
 
     try:
@@ -157,18 +157,18 @@ def _fields(cut: Split, path: Path) -> tuple[Split, Fields, list[Problem]]:
         heading = _HEADING.search(cut.block)
         if heading is not None:
             return _unclosed(cut, path, heading.start())
-        what = f"its frontmatter is not valid YAML ({error.what}) and was read as plain text"
-        problem = Problem(path, cut.line + error.line - 1, what, lenient_yaml.remedy(cut.block, error.line), "yaml")
+        fault = f"its frontmatter is not valid YAML ({error.what}) and was read as plain text"
+        problem = Problem(path, cut.line + error.line - 1, fault, lenient_yaml.remedy(cut.block, error.line), "yaml")
         return cut, lenient_yaml.read(_CONTROL.sub("", cut.block)), [problem]
 
 
-def _unclosed(cut: Split, path: Path, at: int) -> tuple[Split, Fields, list[Problem]]:
-    """Cut a block that runs on into the body, up to a `---` meant as a horizontal rule, where the body begins."""
-    shorter = replace(cut, block=cut.block[:at], body=f"{cut.block[at:]}---\n{cut.body}")
-    line = cut.line + cut.block.count("\n", 0, at)
+def _unclosed(cut: Split, path: Path, end: int) -> tuple[Split, Fields, list[Problem]]:
+    """Cut an unclosed block where the body starts; its closing line was a horizontal rule in the body."""
+    shorter = replace(cut, block=cut.block[:end], body=f"{cut.block[end:]}---\n{cut.body}")
+    line = cut.line + cut.block.count("\n", 0, end)
     _, fields, problems = _fields(shorter, path)
-    what = "its frontmatter is not closed before its body begins"
-    return shorter, fields, [Problem(path, line, what, "end it with a line `---`", "frontmatter"), *problems]
+    fault = "its frontmatter is not closed before its body starts"
+    return shorter, fields, [Problem(path, line, fault, "end it with a line `---`", "frontmatter"), *problems]
 
 
 def _judge(cut: Split, fields: Fields, problems: list[Problem], where: _Where) -> Parsed:
@@ -180,9 +180,9 @@ def _judge(cut: Split, fields: Fields, problems: list[Problem], where: _Where) -
 
     raw = _text(fields, "name", cut)
     name = raw if fits(raw) else slug(raw) or slug(where.folder or where.path.parent.name) or "skill"
-    named = None
+    name_fault = None
     if name != raw:
-        named = fault(
+        name_fault = fault(
             "name",
             f"name {raw[:80]!r} does not have the allowed form" if raw else "it has no name",
             f"use lower-case letters, digits and hyphens, at most {LENGTH}",
@@ -191,8 +191,10 @@ def _judge(cut: Split, fields: Fields, problems: list[Problem], where: _Where) -
         )
     if where.folder and raw != where.folder and raw:
         remedy = "give both the same name"
-        other = fault("name", f"name {raw[:80]!r} differs from its folder {where.folder!r}", remedy, "name-folder")
-        named = named or other
+        folder_fault = fault(
+            "name", f"name {raw[:80]!r} differs from its folder {where.folder!r}", remedy, "name-folder"
+        )
+        name_fault = name_fault or folder_fault
     description = _text(fields, "description", cut).strip()
     if not description:
         fatal = fault(
@@ -214,12 +216,12 @@ def _judge(cut: Split, fields: Fields, problems: list[Problem], where: _Where) -
             fault(key, f"{key} is given more than once; the last one counts", "keep one of them", "duplicate-key")
     if isinstance(values.get("description"), list | dict):
         fault("description", "its description is not text", "write it as one text in double quotes", "description-form")
-    for key, what, remedy in _oddities(values):
-        fault(key, what, remedy, key)
+    for key, message, remedy in _oddities(values):
+        fault(key, message, remedy, key)
     model = values.get("model")
     extra = {key: value for key, value in values.items() if key not in ("name", "description", "model")}
-    if where.strict and named is not None:
-        return Parsed(name, description, cut.body, problems=tuple(problems), broken=named)
+    if where.strict and name_fault is not None:
+        return Parsed(name, description, cut.body, problems=tuple(problems), broken=name_fault)
     return Parsed(
         name,
         description,
@@ -231,7 +233,7 @@ def _judge(cut: Split, fields: Fields, problems: list[Problem], where: _Where) -
 
 
 def _text(fields: Fields, key: str, cut: Split) -> str:
-    """A field that must be text, as it is written, whatever YAML would make of it."""
+    """Return a text field as it is written, even if YAML would parse it as another type."""
     for spelling in (key, key.capitalize(), key.upper()):
         if spelling not in fields.values:
             continue
@@ -250,7 +252,7 @@ def _text(fields: Fields, key: str, cut: Split) -> str:
 
 
 def _oddities(values: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """What is wrong with the optional fields: the key, what is wrong, how to fix it."""
+    """Yield the problems of optional fields: the key, the fault and the remedy."""
     tools = values.get("allowed-tools")
     if tools is not None and not isinstance(tools, str) and not _texts(tools):
         what = "allowed-tools is neither a string nor a list of strings"
@@ -268,7 +270,7 @@ def _oddities(values: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     elif "model" in values and carries_address(values["model"]):
         yield "model", "model is not a name; it is ignored", "give a model's name, or leave the key out"
     if not isinstance(values.get("arguments"), str | dict | list | None):
-        yield "arguments", "arguments is neither text nor a list", "describe what `$ARGUMENTS` stands for"
+        yield "arguments", "arguments is neither text nor a list", "describe the value of `$ARGUMENTS`"
     for key in (MANUAL_KEY, INVOCABLE_KEY):
         if values.get(key) is not None and switch(values[key]) is None:
             yield key, f"{key} is neither true nor false; it is ignored", f"write `{key}: true` or `{key}: false`"
@@ -279,8 +281,5 @@ def _texts(value: Any) -> bool:
 
 
 def _line(cut: Split, key: str) -> int:
-    at = cut.block.find(f"{key}:") if cut.block.startswith(f"{key}:") else cut.block.find(f"\n{key}:") + 1
-    if at == 0 and not cut.block.startswith(f"{key}:"):
-        match = re.search(rf"^{re.escape(key)}[ \t]*:", cut.block, re.MULTILINE | re.IGNORECASE)
-        at = match.start() if match else 0
-    return cut.line + cut.block.count("\n", 0, at)
+    match = re.search(rf"^{re.escape(key)}[ \t]*:", cut.block, re.MULTILINE | re.IGNORECASE)
+    return cut.line + cut.block.count("\n", 0, match.start() if match else 0)

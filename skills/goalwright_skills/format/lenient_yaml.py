@@ -1,7 +1,7 @@
-"""Frontmatter that is not valid YAML, read key by key as its author meant it.
+"""Reads frontmatter that is not valid YAML key by key, as its author meant it.
 
-Most such files have one unquoted colon or bracket. Each key is parsed as YAML on its own, and a value that is not
-valid YAML is taken as plain text.
+Most such files contain one unquoted colon or bracket. Each key is parsed as YAML on its own, and a value that is not
+valid YAML is read as plain text.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from goalwright_skills.format.safe_yaml import load
 
 _KNOWN = "name|description|license|compatibility|metadata|allowed-tools|model|arguments|when_to_use"
 _KEY = re.compile(rf"(?:([A-Za-z_][\w.-]*)[ \t]*:(?=\s|$)|({_KNOWN}):)", re.IGNORECASE)
-# Indented by mistake below a value that ends on its own line.
+# A key that is indented by mistake, below a value that ends on its own line.
 _SLIPPED = re.compile(r"[ \t]{1,3}(name|description)[ \t]*:(?=\s|$)", re.IGNORECASE)
 _STYLE = re.compile(r"([|>])[-+0-9]*\s*")
 KEYS = 500
 
 
 def read(block: str) -> Fields:
-    """The block's fields, each as YAML if it is valid, otherwise as text."""
+    """Return the block's fields, each parsed as YAML if it is valid, otherwise as text."""
     fields = Fields()
     for key, chunk in chunks(block).items():
         if key.lower() in ("name", "description") and _unclosed(chunk):
@@ -35,27 +35,27 @@ def read(block: str) -> Fields:
 
 
 def chunks(block: str) -> dict[str, str]:
-    """The lines of each top-level key, the first one without the key itself."""
-    found: dict[str, list[str]] = {}
+    """Return the lines of each top-level key, the first line without the key itself."""
+    chunks: dict[str, list[str]] = {}
     current: list[str] = []
     for line in textwrap.dedent(block).split("\n"):
         match = _KEY.match(line)
-        if match is not None and len(found) < KEYS:
-            current = found[match[1] or match[2]] = [line[match.end() :]]
-        elif (slipped := _SLIPPED.match(line)) and slipped[1] not in found and _ended(current):
-            current = found[slipped[1]] = [line[slipped.end() :]]
+        if match is not None and len(chunks) < KEYS:
+            current = chunks[match[1] or match[2]] = [line[match.end() :]]
+        elif (slipped := _SLIPPED.match(line)) and slipped[1] not in chunks and _ended(current):
+            current = chunks[slipped[1]] = [line[slipped.end() :]]
         else:
             current.append(line)
-    return {key: "\n".join(lines) for key, lines in found.items()}
+    return {key: "\n".join(lines) for key, lines in chunks.items()}
 
 
 def remedy(block: str, line: int) -> str:
-    """How to fix the line at which YAML fails."""
+    """Return a remedy for the line at which YAML fails."""
     lines = block.split("\n")
-    at = min(line, len(lines)) - 1
-    if re.match(r" *\t", lines[at]):
+    number = min(line, len(lines)) - 1
+    if re.match(r" *\t", lines[number]):
         return "indent with spaces, not with tabs"
-    value = next((each.partition(":")[2].strip() for each in lines[at::-1] if _KEY.match(each)), "")
+    value = next((above.partition(":")[2].strip() for above in lines[number::-1] if _KEY.match(above)), "")
     if value.startswith('"') and "\\" in value:
         return "put the value in single quotes, or write each backslash twice"
     if value[:1] in ("'", '"') and value:
@@ -64,7 +64,7 @@ def remedy(block: str, line: int) -> str:
 
 
 def text(chunk: str) -> str:
-    """A value as plain text: block scalars dedented, other lines joined, surrounding quotes removed."""
+    """Read a value as plain text: dedent block scalars, join other lines and remove surrounding quotes."""
     first, _, rest = chunk.partition("\n")
     style = _STYLE.fullmatch(first.strip())
     if style is not None:
@@ -79,13 +79,13 @@ def text(chunk: str) -> str:
 
 
 def _ended(lines: list[str]) -> bool:
-    """Whether a value is plain and may end with its line."""
+    """Whether a value is plain, so that it may end with its line."""
     value = lines[0].strip() if len(lines) == 1 else ""
     return bool(value) and value[0] not in "|>\"'[{"
 
 
 def _unclosed(chunk: str) -> bool:
-    """Whether a value opens a list or a mapping and never closes it, so that nobody can tell what was meant."""
+    """Whether a value opens a list or a mapping and never closes it, which makes its meaning ambiguous."""
     start = chunk.strip()[:1]
     return (start == "[" and "]" not in chunk) or (start == "{" and "}" not in chunk)
 

@@ -1,6 +1,6 @@
-"""A quick reader of plain frontmatter that needs no YAML parser and leaves anything unusual to one.
+"""A fast reader of plain frontmatter, and the values and errors that all readers of frontmatter share.
 
-`load` answers only if the YAML parser would give the same answer; a property test compares the two.
+`load` returns fields only if the YAML parser would return the same fields; a property test compares the two.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# Tabs, control characters, and what YAML treats as line ends, byte order marks or not at all.
+# Tabs, control characters, and characters that YAML treats as line ends, treats as byte order marks or rejects.
 _ODD = re.compile("[\x00-\x09\x0b-\x1f\x7f-\xa0\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 _UNSURE = object()
 _KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
@@ -23,7 +23,7 @@ _WORDS |= {form(word): None for word in ("null",) for form in (str.lower, str.ti
 _WORDS |= {form(w): True for w in ("true", "yes", "on") for form in (str.lower, str.title, str.upper)}
 _WORDS |= {form(w): False for w in ("false", "no", "off") for form in (str.lower, str.title, str.upper)}
 _STYLES = frozenset({"|", "|-", ">", ">-"})
-# What a plain scalar may not begin with; `=` and `<` have special meanings in YAML 1.1.
+# Characters that cannot start a plain scalar; `=` and `<` have special meanings in YAML 1.1.
 _INDICATORS = frozenset("-?:,[]{}#&*!|>'\"%@`=<")
 
 
@@ -37,19 +37,19 @@ class Malformed(ValueError):
 
 
 class Unsafe(Malformed):
-    """The text asks for objects, or is deeper or larger than any honest file."""
+    """The text contains tags for objects, or is deeper or larger than any honest file."""
 
 
 @dataclass(slots=True)
 class Fields:
-    """A mapping's values, and in `texts` the source text of the scalars that are not strings."""
+    """A mapping's values, and the source `texts` of its scalars that are not strings."""
 
     values: dict[str, Any] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
 
 
 def resolve(text: str) -> Any:
-    """What an unquoted scalar means: null, a boolean, a number, or the text itself (dates stay text)."""
+    """Return the value of an unquoted scalar: null, a boolean, a number, or the text itself (dates stay text)."""
     if text in _WORDS:
         return _WORDS[text]
     if _INT.fullmatch(text):
@@ -60,7 +60,7 @@ def resolve(text: str) -> Any:
 
 
 def load(block: str) -> Fields | None:
-    """The block's fields, or None if it takes a YAML parser to tell."""
+    """Return the block's fields, or None if it needs a YAML parser."""
     if _ODD.search(block):
         return None
     fields = Fields()
@@ -94,7 +94,7 @@ def load(block: str) -> Fields | None:
 
 
 def _scalar(text: str) -> Any:
-    """The value of a scalar on one line."""
+    """Return the value of a scalar on one line."""
     first = text[0]
     if first not in _INDICATORS:
         return resolve(text) if _whole(text) else _UNSURE
@@ -106,26 +106,26 @@ def _scalar(text: str) -> Any:
 
 
 def _whole(plain: str) -> bool:
-    """Whether a plain scalar is nothing more: no mapping and no comment in it."""
+    """Whether a plain scalar contains neither a mapping nor a comment."""
     return ": " not in plain and " #" not in plain and not plain.endswith(":")
 
 
 def _top(lines: Sequence[str], at: int) -> bool:
-    """Whether the value before this line has ended: the next line that is not blank is not indented."""
+    """Whether the previous value has ended: the next line that is not blank is not indented."""
     while at < len(lines) and not lines[at]:
         at += 1
     return at == len(lines) or lines[at][0] != " "
 
 
 def _end(lines: Sequence[str], at: int) -> int:
-    """The end of the indented lines (or items)."""
+    """Return the end of the indented lines or items."""
     while at < len(lines) and lines[at][:1] in (" ", "-"):
         at += 1
     return at
 
 
 def _folded(lines: Sequence[str], style: str) -> Any:
-    """A block scalar whose lines are all indented alike, none of them blank."""
+    """Return the value of a block scalar whose lines are all indented alike and not blank."""
     if not lines:
         return _UNSURE
     indent = len(lines[0]) - len(lines[0].lstrip(" "))
@@ -139,7 +139,7 @@ def _folded(lines: Sequence[str], style: str) -> Any:
 
 
 def _nested(lines: Sequence[str]) -> Any:
-    """One level of `key: value` lines or of `- value` items, all indented alike."""
+    """Return one level of `key: value` lines or `- value` items, all indented alike."""
     if not lines:
         return _UNSURE
     indent = len(lines[0]) - len(lines[0].lstrip(" "))

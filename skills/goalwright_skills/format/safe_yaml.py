@@ -1,9 +1,8 @@
-"""YAML without surprises: plain values only, no dates, no objects.
+"""Safe YAML: plain values only, no dates, no objects.
 
-`load` reads frontmatter from parser events, one at a time on a stack of its own and bounded in depth and size, so
-neither deep nesting nor multiplying aliases exhaust anything: an alias costs as much as what it repeats.
-`load_own` reads files that goalwright ships. `JsonLoader` is the loader for other files (`yaml_lines`, plans), in which the
-values are those of YAML 1.1; who has libyaml make the nodes of one calls `check` first.
+`load` builds frontmatter from parser events with its own stack, bounded in depth and size; an alias counts as much as
+the value that it repeats. `load_own` reads files that goalwright ships. `JsonLoader` reads other files (`yaml_lines`,
+plans) with the values of YAML 1.1. `FastLoader` uses libyaml, which crashes on deep nesting: call `check` first.
 """
 
 from __future__ import annotations
@@ -22,8 +21,8 @@ if TYPE_CHECKING:
 
 DEPTH = 32
 NODES = 20_000
-_MOST_REPEATED = 1_000_000  # what aliases may stand for, in characters and values
-_DEEPEST_FLOW = 300  # brackets within brackets: PyYAML looks through all that are open again for each token
+_MOST_REPEATED = 1_000_000  # the limit on repetition by aliases, in characters and values
+_DEEPEST_FLOW = 300  # the limit on nested brackets: PyYAML's time is quadratic in the number of open brackets
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _LATE = ("while scanning a quoted scalar", "while scanning a simple key")
 _CORE = "tag:yaml.org,2002:"
@@ -32,22 +31,22 @@ _PLAIN_TAGS = {_TIMESTAMP, *(_CORE + kind for kind in ("str", "int", "float", "b
 
 
 class _Constructing(yaml.constructor.SafeConstructor):
-    """Says of a value that its tag cannot have where it is: PyYAML fails with whatever error comes of it."""
+    """Reports the line of a value that does not fit its tag, for which PyYAML raises arbitrary errors."""
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
-        """The value of a node; raises YAMLError."""
+        """Return the value of a node; raises YAMLError."""
         try:
             return super().construct_object(node, deep)
         except (ValueError, LookupError, AttributeError, TypeError) as error:
             if not isinstance(node, yaml.ScalarNode):
                 raise
             kind = str(node.tag).rpartition(":")[2]
-            what = str(error) if isinstance(error, ValueError) else f"{node.value!r:.80} is no {kind}"
-            raise yaml.constructor.ConstructorError(None, None, what, node.start_mark) from error
+            problem = str(error) if isinstance(error, ValueError) else f"{node.value!r:.80} is no {kind}"
+            raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark) from error
 
 
 class FastLoader(_Constructing, _LOADER):  # type: ignore[misc]
-    """The safe loader with the values of YAML 1.1, by libyaml where there is one; `check` comes first."""
+    """The safe loader with the values of YAML 1.1, on libyaml if available; call `check` first."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text)  # type: ignore[call-arg]
@@ -56,7 +55,7 @@ class FastLoader(_Constructing, _LOADER):  # type: ignore[misc]
 class JsonLoader(_Constructing, yaml.SafeLoader):
     """YAML with the values of JSON only: a date is text, as if quoted; bytes, sets and other objects are refused.
 
-    Aliases stand for no more than the programs that read the values can go through.
+    Repetition by aliases is bounded.
     """
 
     yaml_constructors = {  # noqa: RUF012  declared this way in the base class
@@ -74,40 +73,40 @@ class JsonLoader(_Constructing, yaml.SafeLoader):
         self._repeats = _Repeats()
 
     def get_event(self) -> Any:
-        """The next event, which is counted if it repeats others."""
+        """Return the next event and count repetitions by aliases."""
         event = super().get_event()  # type: ignore[no-untyped-call]
         self._repeats.note(event)
         return event
 
     def fetch_flow_collection_start(self, TokenClass: Any) -> None:  # noqa: N803  as in the base class
-        """A bracket opens; raises RecursionError, as the composer would later, if too many are open."""
+        """Open a bracket; raises RecursionError, as the composer would later, if too many are open."""
         if self.flow_level >= _DEEPEST_FLOW:
             raise RecursionError("brackets are nested too deeply")
         super().fetch_flow_collection_start(TokenClass)
 
 
 class _Repeats:
-    """Counts what aliases repeat, also by way of each other, and refuses too much of it: a few lines can mean billions.
+    """Bounds repetition by aliases, also nested ones: a few lines can expand to billions of values.
 
-    The size of a value is the number of its characters and of the values in it.
+    The size of a value is the number of its characters plus the number of values in it.
     """
 
     def __init__(self) -> None:
         self._repeated = 0
         self._size = 0
         self._sizes: dict[str, int] = {}
-        self._open: list[tuple[str | None, int]] = []  # the anchors of what is being read, and what was before it
+        self._open: list[tuple[str | None, int]] = []  # the anchors of open collections, and the size before each
 
     def note(self, event: Any) -> None:
-        """Take an event into account."""
+        """Count an event."""
         match event:
             case yaml.AliasEvent(anchor=str(anchor)):
                 size = self._sizes.get(anchor, 1)
                 self._size += size
                 self._repeated += size
                 if self._repeated > _MOST_REPEATED:
-                    what = f"its aliases repeat more than {_MOST_REPEATED:,} characters"
-                    raise yaml.composer.ComposerError(None, None, what, event.start_mark)  # type: ignore[arg-type]
+                    problem = f"its aliases repeat more than {_MOST_REPEATED:,} characters"
+                    raise yaml.composer.ComposerError(None, None, problem, event.start_mark)  # type: ignore[arg-type]
             case yaml.ScalarEvent():
                 before = self._size
                 self._size += 1 + len(event.value)
@@ -134,7 +133,7 @@ class _Open:
 
 
 def load(text: str) -> Fields:
-    """The mapping in a text."""
+    """Parse the mapping in a text; raises Malformed."""
     try:
         return _Builder().build(yaml.parse(text, Loader=_LOADER))
     except yaml.YAMLError as error:
@@ -142,12 +141,12 @@ def load(text: str) -> Fields:
 
 
 def load_own(text: str) -> Any:
-    """The document in a file that goalwright ships, which needs no bounds."""
-    return yaml.load(text, _LOADER)  # noqa: S506 - the safe loader, by libyaml where there is one
+    """Parse the document in a file that goalwright ships, which needs no bounds."""
+    return yaml.load(text, _LOADER)  # noqa: S506 - the safe loader
 
 
 def check(text: str) -> None:
-    """Raise TooDeep for a text that nests too deeply, where libyaml may crash; YAMLError if aliases repeat too much."""
+    """Raise TooDeep for nesting at which libyaml may crash, or YAMLError if aliases repeat too much."""
     level, repeats = 0, _Repeats()
     for event in yaml.parse(text, Loader=_LOADER):
         repeats.note(event)
@@ -160,13 +159,13 @@ def check(text: str) -> None:
 
 
 def dump(fields: Mapping[str, Any]) -> str:
-    """A mapping as YAML that `load` reads back."""
+    """Return a mapping as YAML that `load` reads back."""
     text: str = yaml.dump(dict(fields), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=10**6)
     return text
 
 
 class _Dumper(yaml.SafeDumper):
-    """Quotes what other styles would not preserve: line ends of any kind, and characters that do not print."""
+    """Quotes text that other styles would not preserve: line ends of any kind, and unprintable characters."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
@@ -280,7 +279,7 @@ def _at(event: Any) -> int:
 
 
 def error_line(error: yaml.YAMLError) -> int:
-    """The line where the faulty value begins, if the parser knows; it notices some faults only at the end."""
+    """Return the line where the faulty value starts; the parser detects some errors only at its end."""
     problem, context = getattr(error, "problem_mark", None), getattr(error, "context_mark", None)
     late = problem is not None and context is not None and str(getattr(error, "context", "")).startswith(_LATE)
     mark = context if late or problem is None else problem

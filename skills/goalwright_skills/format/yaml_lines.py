@@ -1,4 +1,4 @@
-"""YAML files that anyone may have written: read safely and within bounds, with the line of every value."""
+"""Parses untrusted YAML files within bounds, with the line of every value."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Keys = tuple[str | int, ...]
 
 
 class DocumentError(Exception):
-    """Text that is not usable YAML: the line, what is wrong, and the remedy."""
+    """The text is not usable YAML; `what` describes the problem and `remedy` its fix."""
 
     def __init__(self, line: int, what: str, remedy: str) -> None:
         super().__init__(what)
@@ -30,14 +30,14 @@ class DocumentError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """The data, and the line of each key's value."""
+    """The data of a YAML file, and the line of each key."""
 
     data: Any
     lines: Mapping[Keys, int] = field(default_factory=dict)
 
     @classmethod
     def parse(cls, text: str) -> Document:
-        """The document in a text; raises DocumentError."""
+        """Parse a text; raises DocumentError."""
         if len(text) > SIZE_LIMIT:
             remedy = f"keep it under {SIZE_LIMIT:,}"
             raise DocumentError(1, f"is too large ({len(text):,} characters)", remedy)
@@ -59,7 +59,7 @@ class Document:
         return cls(data, lines)
 
     def line(self, keys: Sequence[str | int]) -> int:
-        """The line of the value at these keys, or of the nearest key above it that exists."""
+        """Return the line of the value at these keys, or of its nearest ancestor that exists."""
         path = tuple(keys)
         while path and path not in self.lines:
             path = path[:-1]
@@ -68,27 +68,27 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """A place in a document; a key that it lacks may be at the top level, where it applies to every place."""
+    """A mapping in a document; a key that it lacks may be at the top level, where it applies to all mappings."""
 
     document: Document = field(default_factory=lambda: Document(None))
     keys: Keys = ()
 
     def line(self, *keys: str | int) -> int:
-        """The line of the value at these keys below the place."""
+        """Return the line of the value at these keys below the mapping."""
         own = (*self.keys, *keys[:1])
-        shared = own not in self.document.lines and keys[:1] in self.document.lines
-        return self.document.line(keys if shared else (*self.keys, *keys))
+        is_shared = own not in self.document.lines and keys[:1] in self.document.lines
+        return self.document.line(keys if is_shared else (*self.keys, *keys))
 
 
 def _lines(root: yaml.Node | None) -> dict[Keys, int]:
-    """The line of each key; the count is bounded, so that nested aliases cannot blow up."""
+    """Return the line of each key; bounded, since nested aliases grow exponentially."""
     lines: dict[Keys, int] = {}
     stack: list[tuple[Keys, yaml.Node]] = [((), root)] if root is not None else []
     seen = 0
     while stack:
         keys, node = stack.pop()
         seen += 1
-        if seen > NODES or len(keys) > _DEEPEST:  # an alias inside itself has no end, and its path takes all memory
+        if seen > NODES or len(keys) > _DEEPEST:  # an alias inside itself is endless, and its path would fill memory
             raise DocumentError(1, "has too many values", f"keep it under {NODES:,}")
         lines.setdefault(keys, node.start_mark.line + 1)
         if isinstance(node, yaml.SequenceNode):

@@ -1,6 +1,6 @@
-"""What installed packages offer in an entry-point group, read straight from their `entry_points.txt`.
+"""Reads the entry points of installed packages directly from their `entry_points.txt`.
 
-The only place that reads entry points: importing `importlib.metadata` takes longer than listing thousands of skills.
+Importing `importlib.metadata` would take longer than listing thousands of skills.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _SETTLED = 10_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class EntryPoint:
-    """A name, the object it refers to (`module:attribute`), and the package that offers it."""
+    """A name, the object it refers to (`module:attribute`), and its package."""
 
     name: str
     value: str
@@ -36,28 +36,28 @@ class EntryPoint:
 
 
 def entry_points(group: str, path: Sequence[str] | None = None) -> list[EntryPoint]:
-    """What all packages on `path` (`sys.path` by default) offer in a group, sorted by name."""
-    found: dict[str, EntryPoint] = {}
+    """Return the entry points of a group in all packages on `path` (`sys.path` by default), sorted by name."""
+    points: dict[str, EntryPoint] = {}
     for package, text in _files(sys.path if path is None else path):
         if f"[{group}]" in text:
             for point in parse(text, group, package):
-                found.setdefault(point.name, point)
-    return [found[name] for name in sorted(found)]
+                points.setdefault(point.name, point)
+    return [points[name] for name in sorted(points)]
 
 
 def parse(text: str, group: str, package: str = "") -> Iterator[EntryPoint]:
-    """The entry points of one group in an `entry_points.txt`."""
-    here = False
+    """Yield the entry points of one group in an `entry_points.txt`."""
+    in_group = False
     for line in map(str.strip, text.splitlines()):
         if line.startswith("["):
-            here = line == f"[{group}]"
-        elif here and "=" in line and not line.startswith(("#", ";")):
+            in_group = line == f"[{group}]"
+        elif in_group and "=" in line and not line.startswith(("#", ";")):
             name, _, value = line.partition("=")
             yield EntryPoint(name.strip(), value.partition("[")[0].strip(), package)
 
 
 def _files(path: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Each package with the text of its file; only the first of a name counts, since that one gets imported."""
+    """Yield each package with the text of its file; only the first package of a name counts, as in imports."""
     seen: set[str] = set()
     for folder in path:
         for package, text in _packages(folder or os.curdir):
@@ -67,19 +67,19 @@ def _files(path: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def _packages(folder: str) -> Sequence[tuple[str, str]]:
-    """The packages of a folder, which is read again only after it changed: most have hundreds, and every run asks."""
+    """Return the packages of a folder; cached until the folder changes, since every run needs them."""
     try:
-        found = os.stat(folder)
+        status = os.stat(folder)
     except OSError:
         return ()
-    is_settled = time.time_ns() - found.st_mtime_ns > _SETTLED
+    is_settled = time.time_ns() - status.st_mtime_ns > _SETTLED
     read = _read if is_settled else _read.__wrapped__
-    return read(folder, found.st_dev, found.st_ino, found.st_mtime_ns)
+    return read(folder, status.st_dev, status.st_ino, status.st_mtime_ns)
 
 
 @lru_cache(maxsize=64)
 def _read(folder: str, *_: int) -> tuple[tuple[str, str], ...]:
-    """The packages of a folder in this state, each with the text of its file, or none."""
+    """Return the packages of a folder in this state, each with the text of its file."""
     try:
         names = sorted(name for name in os.listdir(folder) if name.endswith(_KINDS))
     except OSError:

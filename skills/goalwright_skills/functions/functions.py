@@ -1,8 +1,8 @@
 """In-process tools: each typed function in the entry-point group `goalwright.tools` becomes a tool.
 
 The schema comes from the signature, the descriptions from the docstring: its first paragraph describes the tool,
-its `Args:` section the parameters. A parameter `workspace: Path` is filled in and not shown to the model. What a
-function raises is logged for its author; the model is told of the kind of error alone.
+its `Args:` section the parameters. A parameter `workspace: Path` is filled in and not shown to the model. Exceptions
+are logged for the function's author; the model only sees their type.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class FunctionTool:
         """Call the function. Every failure is an envelope, never an exception."""
         start = time.monotonic()
         context = Context(str(self.workspace), join_surrogates(dict(arguments)))
-        # The function itself refuses numbers that JSON lacks: as null they would be taken for no value.
+        # NaN and Infinity are kept, so that the function can reject them: null would count as a missing value.
         filled, faults = check_arguments(self.inputs, join_surrogates(dict(arguments), keep_numbers=True))
         if faults:
             return failure("INVALID_PARAM", "; ".join(faults), context)
@@ -67,8 +67,8 @@ class FunctionTool:
         except asyncio.CancelledError as error:
             if (task := asyncio.current_task()) is None or task.cancelling():
                 raise
-            return self._failed(error, context, start)  # of something that the function waited for
-        except (Exception, SystemExit) as error:  # noqa: BLE001  it may raise anything; the model gets an envelope
+            return self._failed(error, context, start)  # the cancellation of a task inside the function
+        except (Exception, SystemExit) as error:  # noqa: BLE001  third-party code may raise anything
             return self._failed(error, context, start)
 
     def _failed(self, error: BaseException, context: Context, start: float) -> Envelope:
@@ -76,11 +76,11 @@ class FunctionTool:
         lines = "".join(traceback.format_exception(raised))
         seconds = time.monotonic() - start
         self.log(CallLog(self.name, tail(f"{type(raised).__name__}: {raised}"), tail(lines), 1, seconds))
-        what = f"{self.name} failed: {type(raised).__name__} — try other arguments, or tell its author"
-        return failure("EXECUTION_ERROR", what, context, time_ms=time_since(start))
+        message = f"{self.name} failed: {type(raised).__name__} — try other arguments, or tell its author"
+        return failure("EXECUTION_ERROR", message, context, time_ms=time_since(start))
 
     def _output(self, result: Any) -> Output:
-        """The result as text or as JSON; NaN becomes null."""
+        """Return the result as text or as JSON; NaN becomes null."""
         if isinstance(result, str):
             return Output(self.name, join_surrogates(result))
         text = json.dumps(result, ensure_ascii=False, default=_plain)
@@ -93,12 +93,12 @@ class FunctionTool:
         if inspect.iscoroutinefunction(self.function):
             return await self.function(**filled)
         result = await asyncio.to_thread(_in_thread, self.function, filled)
-        # An async function behind a decorator looks like one that is not.
+        # A decorated async function may not look like one.
         return await result if inspect.isawaitable(result) else result
 
 
 class _RaisedInThreadError(Exception):
-    """What a function raised that no thread can hand over: StopIteration, or what would end the program."""
+    """Wraps an exception that a thread cannot pass on: StopIteration, SystemExit and the like."""
 
     def __init__(self, error: BaseException) -> None:
         super().__init__(str(error))
@@ -116,9 +116,9 @@ def _in_thread(function: Callable[..., Any], filled: dict[str, Any]) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """A value that JSON lacks, by what it consists of, or else as text."""
+    """Convert a value that JSON lacks to its fields or items, or else to text."""
     if is_dataclass(value) and not isinstance(value, type):
-        return {one.name: getattr(value, one.name) for one in fields(value)}
+        return {item.name: getattr(value, item.name) for item in fields(value)}
     if isinstance(value, set | frozenset):
         return list(value)
     dump = getattr(value, "model_dump", None)  # pydantic's
@@ -126,7 +126,7 @@ def _plain(value: Any) -> Any:
 
 
 def tool(function: Callable[..., Any], name: str, workspace: Path) -> FunctionTool:
-    """A function as a tool; raises TypeError if its signature cannot be offered to a model."""
+    """Return a function as a tool; raises TypeError if its signature cannot be expressed as a schema."""
     return FunctionTool(name, function, workspace, *offered(function, name))
 
 
@@ -136,7 +136,7 @@ def discover(
     preferences: Preferences,
     found: Iterable[EntryPoint] | None = None,
 ) -> tuple[list[FunctionTool], list[str]]:
-    """The installed tools that are switched on, and a note on each: where it comes from, or why it is ignored."""
+    """Return the installed tools that are switched on, and a note on each tool: its origin, or why it is ignored."""
     tools: list[FunctionTool] = []
     notes: list[str] = []
     for point in sorted(entry_points(GROUP) if found is None else found, key=lambda point: point.name):
@@ -144,8 +144,8 @@ def discover(
         if reason:
             notes.append(f"{point.name}: {reason}")
             continue
-        if wrong := wrong_name(point):
-            notes.append(f"{point.name}: ignored, {wrong}")
+        if fault := wrong_name(point):
+            notes.append(f"{point.name}: ignored, {fault}")
             continue
         try:
             tools.append(tool(point.load(), point.name, workspace))

@@ -1,4 +1,4 @@
-"""The tools of installed packages as rows of a listing, not yet ready to be called."""
+"""Lists the tools of installed packages, without making them callable."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ GROUP = "goalwright.tools"
 
 
 def rows(environ: Mapping[str, str], preferences: Preferences) -> Iterator[Skill]:
-    """A row for each tool, sorted by name: disabled, broken or active."""
+    """Yield a row for each tool, sorted by name: disabled, broken or active."""
     for point in entry_points(GROUP):
         source: Source = "bundled" if point.package == "goalwright" else "global"
         reason = switched_off(point.name, environ, preferences)
@@ -35,17 +35,17 @@ def rows(environ: Mapping[str, str], preferences: Preferences) -> Iterator[Skill
 
 
 def names() -> set[str]:
-    """The names of the tools; nothing is imported."""
+    """Return the names of the tools, without importing them."""
     return {point.name for point in entry_points(GROUP)}
 
 
 def switch_names() -> set[str]:
-    """The names by which tools are switched off: their own, and those of their domains."""
+    """Return the names by which tools are switched off: their own names and the names of their domains."""
     return {switch for name in names() for switch in switches(name)}
 
 
 def switched_off(name: str, environ: Mapping[str, str], preferences: Preferences) -> str:
-    """What switches a tool or its domain off: a variable, or what the user decided; empty if nothing does."""
+    """Return why a tool or its domain is switched off, by a variable or by the user; empty if it is on."""
     for switch in switches(name):
         variable = f"SKILL_{switch.upper()}_ENABLED"
         if is_off(environ.get(variable, "")):
@@ -54,26 +54,26 @@ def switched_off(name: str, environ: Mapping[str, str], preferences: Preferences
 
 
 def explain(error: Exception) -> str:
-    """An error of another package: its message if that says what is missing, otherwise with its type."""
+    """Describe an error of another package: by its message if that names what is missing, otherwise with its type."""
     message = str(error) if isinstance(error, ImportError | AttributeError | TypeError) else ""
     return message or f"{type(error).__name__}: {error}"
 
 
 def wrong_name(point: EntryPoint) -> str:
-    """Why a tool cannot have its name; empty if it can."""
+    """Return why a tool cannot have its name; empty if it can."""
     if not NAME.fullmatch(point.name):
         return f"its name is not <domain>_<action>; rename the entry point of {point.value}"
     return "a built-in tool has that name; rename the entry point" if point.name in RESERVED else ""
 
 
 def switches(name: str) -> list[str]:
-    """A tool's domains, from the widest, and its own name: `web`, `web_page` and `web_page_read`."""
+    """Return a tool's domains, the widest first, and its own name: `web`, `web_page` and `web_page_read`."""
     parts = name.split("_")
     return ["_".join(parts[:end]) for end in range(1, len(parts) + 1)]
 
 
 def _file_of(point: EntryPoint) -> str:
-    """The file that a tool's module is in, found without importing anything of its package; empty if it is nowhere."""
+    """Return the file of a tool's module without importing its package; empty if it is not found."""
     first, *rest = point.value.partition(":")[0].split(".")
     with suppress(ImportError, ValueError):
         spec = find_spec(first)
@@ -88,13 +88,13 @@ def _file_of(point: EntryPoint) -> str:
 
 
 def _loaded(point: EntryPoint, source: Source) -> Skill:
-    if wrong := wrong_name(point):
-        return Skill(point.name, "", _file_of(point), source, "executable", "broken", wrong)
+    if fault := wrong_name(point):
+        return Skill(point.name, "", _file_of(point), source, "executable", "broken", fault)
     try:
         function = point.load()
         _, description = offered(function, point.name)
     except Exception as error:  # noqa: BLE001  another package's module may raise anything when it is imported
-        own = point.package == "goalwright"  # whose tools say themselves what to install
+        own = point.package == "goalwright"  # its errors already say what to install
         reason = explain(error) if own else f"{explain(error)}; fix {point.value} or install what it needs"
         return Skill(point.name, "", _file_of(point), source, "executable", "broken", reason)
     file = getattr(getattr(function, "__code__", None), "co_filename", "") or _file_of(point)

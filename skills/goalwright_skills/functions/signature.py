@@ -1,4 +1,4 @@
-"""What a model is told of a function: its parameters by its signature, and descriptions by its docstring."""
+"""Derives a tool's parameters from a function's signature and its descriptions from the docstring."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ARGUMENT = re.compile(r"^\s*(?P<name>\w+)(?:\s*\([^)]*\))?:\s*(?P<text>.*)$")
 
 @lru_cache(maxsize=256)  # each workspace that a process opens offers the same functions
 def offered(function: Callable[..., Any], name: str) -> tuple[tuple[Parameter, ...], str]:
-    """The parameters and the description that a model is shown."""
+    """Return the parameters and the description that a model sees."""
     description, described = docstring(inspect.getdoc(function) or "")
     hints = _hints(function, name)
     inputs = []
@@ -45,24 +45,24 @@ def offered(function: Callable[..., Any], name: str) -> tuple[tuple[Parameter, .
             raise TypeError(f"{name}: parameter {parameter.name} has no type that JSON schema can express")
         where = f"{name}: parameter {parameter.name}"
         kind, enum = _kind(hints[parameter.name], where)
-        given = parameter.default is not parameter.empty
-        default = parameter.default if given else None
+        has_default = parameter.default is not parameter.empty
+        default = parameter.default if has_default else None
         _check_default(default, where)
-        described_as = described.get(parameter.name, "")
-        shown = given and default is not None
-        inputs.append(Parameter(parameter.name, kind, described_as, not given, default, shown, enum))
+        text = described.get(parameter.name, "")
+        shown = has_default and default is not None
+        inputs.append(Parameter(parameter.name, kind, text, not has_default, default, shown, enum))
     return tuple(inputs), description
 
 
 def _hints(function: Callable[..., Any], name: str) -> dict[str, Any]:
-    """The types of a function's signature; raises TypeError if it has none, or a type is not found."""
+    """Return the types of a function's parameters; raises TypeError if a type cannot be resolved."""
     if not inspect.isroutine(function):
         raise TypeError(f"{name} is not a function")
     if inspect.isasyncgenfunction(function):
         raise TypeError(f"{name} is an async generator: return a list")
     origin = inspect.unwrap(function)
     parameters = types.SimpleNamespace(__annotations__=dict(getattr(origin, "__annotations__", {})))
-    parameters.__annotations__.pop("return", None)  # what it returns may be a type for type checkers alone
+    parameters.__annotations__.pop("return", None)  # the return type may only exist for type checkers
     try:
         return typing.get_type_hints(parameters, getattr(origin, "__globals__", {}))
     except NameError as error:
@@ -74,7 +74,7 @@ def _is_path(hint: Any) -> bool:
 
 
 def _check_default(default: Any, where: str) -> None:
-    """Raise TypeError if a model cannot be told of a default."""
+    """Raise TypeError if JSON cannot express a default."""
     try:
         json.dumps(default, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
@@ -82,7 +82,7 @@ def _check_default(default: Any, where: str) -> None:
 
 
 def docstring(text: str) -> tuple[str, dict[str, str]]:
-    """The first paragraph as one line, and the descriptions in the `Args:` section by parameter."""
+    """Return the first paragraph as one line, and the descriptions in the `Args:` section by parameter."""
     summary = " ".join(text.split("\n\n", 1)[0].split())
     described: dict[str, str] = {}
     section = re.search(r"^Args:\n(?P<body>(?:[ \t]+.*\n?|\n)+)", text, re.MULTILINE)
@@ -101,7 +101,7 @@ def docstring(text: str) -> tuple[str, dict[str, str]]:
 
 
 def _kind(hint: Any, where: str) -> tuple[Type, tuple[Any, ...]]:
-    """A type as JSON schema names it, and the values of a Literal; `X | None` counts as X."""
+    """Return the JSON schema type of a type hint, and the values of a Literal; `X | None` counts as X."""
     origin = typing.get_origin(hint)
     if origin in {typing.Union, types.UnionType}:
         options = [option for option in typing.get_args(hint) if option is not type(None)]
@@ -110,8 +110,8 @@ def _kind(hint: Any, where: str) -> tuple[Type, tuple[Any, ...]]:
     if origin is Literal:
         values = tuple(value for value in typing.get_args(hint) if value is not None)
         kinds = {KINDS.get(type(value)) for value in values}
-        if len(kinds) == 1 and (one := kinds.pop()) is not None:
-            return one, values
+        if len(kinds) == 1 and (kind := kinds.pop()) is not None:
+            return kind, values
         raise TypeError(f"{where} has values of several types, or of one that JSON lacks: {hint}")
     kind = KINDS.get(origin or hint)
     if kind is None:

@@ -1,7 +1,7 @@
-"""The files of a skill to import, from a folder or an archive, all checked before any is written.
+"""Lists the files of a skill to import, from a folder or an archive, and checks all before any is written.
 
-An absolute or `..` path, a link that leads outside, a device, a duplicate name or an exceeded limit refuses the whole
-import. Links inside are written as copies of their targets, so that no link ever reaches the disk.
+An absolute or `..` path, a link to the outside, a device, a duplicate name or an exceeded limit fails the whole import.
+Links inside are written as copies of their targets, so that no link ever reaches the disk.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _DAMAGE = (
 
 @dataclass(frozen=True, slots=True)
 class ArchiveLimits:
-    """The limits of an import; the ratio of unpacked to packed bytes applies from one megabyte on."""
+    """The limits of an import; the ratio of unpacked to packed bytes applies above one megabyte."""
 
     entries: int = 5_000
     size: int = 100 * 1024 * 1024
@@ -68,14 +68,14 @@ class Member:
 
 
 class ArchiveRefused(InputError):
-    """The source was not imported, and nothing of it was left behind."""
+    """The source was not imported, and none of its files were left behind."""
 
 
 @contextmanager
 def members(source: Path, limits: ArchiveLimits | None = None, name: str = "") -> Iterator[list[Member]]:
-    """The files of a folder, an archive or a single SKILL.md, readable while the context is open.
+    """List the files of a folder, an archive or a single SKILL.md, readable while the context is open.
 
-    Errors call it by its name, if it has one that the user knows better than its path.
+    Errors name the source by `name`, or else by its path.
     """
     with ExitStack() as stack:
         with _explained(name or source):
@@ -90,20 +90,20 @@ def _list(source: Path, limits: ArchiveLimits, stack: ExitStack, name: str) -> l
         return [Member(PurePosixPath("SKILL.md"), lambda: _opened(source))]
     if zipfile.is_zipfile(source):
         return _zip(stack.enter_context(zipfile.ZipFile(source)), limits)
-    if source.is_file() and (found := _opened_tar(source, stack)) is not None:
-        tar, headers = found
+    if source.is_file() and (opened := _opened_tar(source, stack)) is not None:
+        tar, headers = opened
         files = _tar(tar, limits)
         headers.left = None
         return files
-    known = ", ".join(SUFFIXES)
+    suffixes = ", ".join(SUFFIXES)
     raise ArchiveRefused(
-        f"{name} is not a folder, an archive or a SKILL.md", hint=f"give a folder or a file of type {known}"
+        f"{name} is not a folder, an archive or a SKILL.md", hint=f"give a folder or a file of type {suffixes}"
     )
 
 
 @contextmanager
 def _explained(source: Path | str) -> Iterator[None]:
-    """Map whatever a damaged or hostile archive raises to ArchiveRefused."""
+    """Map the errors of a damaged or hostile archive to ArchiveRefused."""
     try:
         yield
     except _DAMAGE as error:
@@ -113,7 +113,7 @@ def _explained(source: Path | str) -> Iterator[None]:
 
 
 def unpack(files: list[Member], target: Path, packed: int, limits: ArchiveLimits | None = None) -> None:
-    """Write the files into a new folder, counting the bytes that really come out of them."""
+    """Write the files into a new folder, counting the bytes that are actually unpacked."""
     limits = limits or ArchiveLimits()
     total = 0
     for member in files:
@@ -142,7 +142,7 @@ def _write(member: Member, target: Path, total: int, bounds: tuple[int, ArchiveL
 
 
 def safe_path(name: str) -> PurePosixPath:
-    """An entry's path; raises ArchiveRefused if it leads outside."""
+    """Return an entry's path; raises ArchiveRefused if it leads outside."""
     path = PurePosixPath(name.replace("\\", "/"))
     bad = path.is_absolute() or ".." in path.parts or "\0" in name or _DRIVE.match(name)
     if bad or not path.parts:
@@ -152,19 +152,19 @@ def safe_path(name: str) -> PurePosixPath:
 
 def _folder(source: Path, limits: ArchiveLimits) -> list[Member]:
     root = Path(os.path.realpath(source))
-    found: list[Member] = []
-    for here, folders, files in os.walk(root):
+    members: list[Member] = []
+    for parent, folders, files in os.walk(root):
         folders[:] = sorted(name for name in folders if name not in _SKIPPED)
-        linked = [name for name in folders if (Path(here) / name).is_symlink()]
+        linked = [name for name in folders if (Path(parent) / name).is_symlink()]
         if linked:
-            link = Path(here) / linked[0]
+            link = Path(parent) / linked[0]
             if Path(os.path.realpath(link)).is_relative_to(root):
                 raise ArchiveRefused(f"{link} is a link to a folder", hint=COPY)
             raise ArchiveRefused(f"{link} is a link that leads outside", hint=COPY)
         for name in sorted(set(files) - _SKIPPED):
-            found.append(_file(Path(here) / name, root))
-            _check_count(len(found), limits)
-    return [_check_depth(member, limits) for member in found]
+            members.append(_file(Path(parent) / name, root))
+            _check_count(len(members), limits)
+    return [_check_depth(member, limits) for member in members]
 
 
 def _file(path: Path, root: Path) -> Member:
@@ -204,9 +204,9 @@ def _zip(opened: zipfile.ZipFile, limits: ArchiveLimits) -> list[Member]:
 
 
 class _Headers:
-    """A tar archive while its files are listed: `tarfile` reads headers into memory however long they are.
+    """Bounds the headers of a tar archive, which `tarfile` reads into memory at any length.
 
-    `left` is how many bytes of them it may still read; None once the files themselves are read.
+    `left` is the number of bytes that may still be read; it is None once all headers have been listed.
     """
 
     def __init__(self, file: IO[bytes]) -> None:
@@ -223,11 +223,11 @@ class _Headers:
 
 
 def _opened_tar(source: Path, stack: ExitStack) -> tuple[tarfile.TarFile, _Headers] | None:
-    """A tar archive, packed or not; None if it is none."""
+    """Open a tar archive, compressed or not; None if the file is not one."""
     with source.open("rb") as file:
-        begins = file.read(6)
-    opening = next((opening for mark, opening in _PACKED.items() if begins.startswith(mark)), open)
-    headers = _Headers(stack.enter_context(opening(source, "rb")))
+        magic = file.read(6)
+    opener = next((opener for prefix, opener in _PACKED.items() if magic.startswith(prefix)), open)
+    headers = _Headers(stack.enter_context(opener(source, "rb")))
     try:
         return stack.enter_context(tarfile.open(fileobj=headers, mode="r:")), headers  # type: ignore[call-overload]
     except (tarfile.ReadError, EOFError, OSError, zlib.error, lzma.LZMAError):
@@ -261,16 +261,16 @@ def _tar(tar: tarfile.TarFile, limits: ArchiveLimits) -> list[Member]:
 
 
 def _with_links(files: Mapping[PurePosixPath, Member], links: Mapping[PurePosixPath, str]) -> list[Member]:
-    """The files, and each link as a copy of its target."""
-    made = list(files.values())
+    """Return the files, and each link as a copy of its target."""
+    members = list(files.values())
     for path, link in links.items():
         target = PurePosixPath(os.path.normpath(path.parent / link.replace("\\", "/")))
         if target.is_absolute() or ".." in target.parts or _DRIVE.match(link):
             raise ArchiveRefused(f"link {str(path)!r} leads outside to {link!r}: nothing was imported", hint=COPY)
         if target not in files:
             raise ArchiveRefused(f"link {str(path)!r} leads to {link!r}, which is not a file in the archive", hint=COPY)
-        made.append(Member(path, files[target].open, files[target].executable))
-    return made
+        members.append(Member(path, files[target].open, files[target].executable))
+    return members
 
 
 def _opener(opening: Callable[..., IO[bytes] | None], info: object) -> Callable[[], IO[bytes]]:
@@ -284,7 +284,7 @@ def _opener(opening: Callable[..., IO[bytes] | None], info: object) -> Callable[
 
 
 def _check_new(path: PurePosixPath, *seen: Mapping[PurePosixPath, object]) -> None:
-    if any(path in each for each in seen):
+    if any(path in paths for paths in seen):
         raise ArchiveRefused(f"entry {str(path)!r} exists twice", hint=REPACK)
 
 
@@ -305,6 +305,6 @@ def _too_large(limits: ArchiveLimits) -> ArchiveRefused:
 def _check_depth(member: Member, limits: ArchiveLimits) -> Member:
     if len(member.path.parts) > limits.depth:
         raise ArchiveRefused(
-            f"{str(member.path)!r} nests deeper than {limits.depth} folders", hint="import a flatter one"
+            f"{str(member.path)!r} is nested deeper than {limits.depth} folders", hint="import a flatter one"
         )
     return member

@@ -1,4 +1,4 @@
-"""Reading and writing single files of a skill, never through a link and never outside its folder."""
+"""Reads and writes single files of a skill, never through a link and never outside its folder."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ class FileChanged(InputError):
 
 @dataclass(frozen=True, slots=True)
 class SkillText:
-    """A file's text, and the hash of its bytes, by which a later write knows that nobody changed it meanwhile."""
+    """A file's text, and the hash of its bytes, which a later write needs to detect changes."""
 
     text: str
     sha256: str
 
 
 def read(skill: Skill, path: str) -> SkillText:
-    """One file of a skill, as text."""
+    """Return the text of a skill's file."""
     file = skill.base_dir.joinpath(*_parts(path))
     safe_files.refuse_links(file, below=skill.base_dir)
     if not file.is_file():
@@ -62,9 +62,10 @@ def read(skill: Skill, path: str) -> SkillText:
 
 
 def write(registry: Registry, name: str, path: str, text: str, seen: str, *, project: bool = False) -> SkillText:
-    """Replace one file of a workspace's skill, or create it if `seen` is empty; `seen` is the hash it was read with.
+    """Replace or create a file of a workspace's skill.
 
-    With `project`, here as below, skills among the project's files are changed too.
+    `seen` is the hash with which the file was read, or empty for a new file. Here and below, `project` also allows
+    changes to skills among the project's files.
     """
     if "\0" in text or len(text.encode()) > LARGEST:
         raise InputError(f"{path}: only text of up to {LARGEST:,} bytes is written", hint="use another program")
@@ -75,7 +76,7 @@ def write(registry: Registry, name: str, path: str, text: str, seen: str, *, pro
 
 
 def remove(registry: Registry, name: str, path: str, seen: str, *, project: bool = False) -> None:
-    """Delete one file of a workspace's skill; the one that makes it a skill stays."""
+    """Delete a file of a workspace's skill; its SKILL.md or skill.yaml cannot be deleted."""
     skill, file, home = _own_file(registry, name, path, seen, project=project)
     _refuse_main(skill, file)
     safe_files.remove_if(file, untrusted_files.read(file), below=home)
@@ -83,7 +84,7 @@ def remove(registry: Registry, name: str, path: str, seen: str, *, project: bool
 
 
 def rename(registry: Registry, name: str, path: str, to: str, seen: str, *, project: bool = False) -> None:
-    """Give one file of a workspace's skill another path in its folder, which nothing may have yet."""
+    """Move a file of a workspace's skill to a free path in its folder."""
     skill, file, home = _own_file(registry, name, path, seen, project=project)
     _refuse_main(skill, file)
     _, target, _ = _own_file(registry, name, to, "", project=project)
@@ -94,48 +95,50 @@ def rename(registry: Registry, name: str, path: str, to: str, seen: str, *, proj
 
 
 def own(registry: Registry, name: str, *, alone: bool = True, project: bool = False) -> Skill:
-    """The workspace's own skill or tool, by its name or the name of a tool's folder; `alone` if nothing else is there.
+    """Return the workspace's own skill or tool, by its name or the name of a tool's folder; raises if there is none.
 
-    Only one that is alone in its folder may be deleted. With `project`, skills among the project's files count too.
+    With `alone`, its folder must not contain other skills, as for deletion. With `project`, skills among the project's
+    files count too.
     """
     rows = registry.list_skills(all=True)
     named = [row for row in rows if row.name == name]
     named = named or [row for row in rows if row.kind == "executable" and row.base_dir.name == name]
-    homes = [row for row in named if home_of(registry, row) or (project and project_home(registry, row))]
-    found = next((row for row in homes if row.state == "active"), homes[0] if homes else None)
-    if found is None and named:
+    owned = [row for row in named if home_of(registry, row) or (project and project_home(registry, row))]
+    skill = next((row for row in owned if row.state == "active"), owned[0] if owned else None)
+    if skill is None and named:
         hide = f"hide it with SKILL_{name.upper().replace('-', '_')}_ENABLED=false"
         raise InputError(
-            f"skill {name!r} is read-only, its source is {named[0].source}: {named[0].path}",
+            f"skill {name!r} is read-only, since its source is {named[0].source}: {named[0].path}",
             hint=hide if named[0].source == "bundled" else f"delete its folder yourself, or {hide}",
         )
-    if found is None:
+    if skill is None:
         raise UnknownSkill(f"there is no skill {name!r} in this workspace", hint="`goalwright skills list` shows all")
     if not alone:
-        return found
-    inside = {row.name for row in rows if row.base_dir != found.base_dir and row.path.is_relative_to(found.base_dir)}
-    if found.base_dir == home_of(registry, found) or inside:
-        names = ", ".join(sorted(inside)[:5]) or "all others"
-        raise InputError(f"{found.base_dir} also contains {names}", hint="delete those first, or the file yourself")
-    return found
+        return skill
+    folder = skill.base_dir
+    inner = {row.name for row in rows if row.base_dir != folder and row.path.is_relative_to(folder)}
+    if folder == home_of(registry, skill) or inner:
+        names = ", ".join(sorted(inner)[:5]) or "all other skills"
+        raise InputError(f"{folder} also contains {names}", hint="delete those first, or the file yourself")
+    return skill
 
 
 def home_of(registry: Registry, skill: Skill) -> Path | None:
-    """The workspace folder that a skill is in: where `add` and `import` write, or `new` for tools; None elsewhere."""
+    """Return the folder of a skill or tool that the user added, imported or created; None for all others."""
     if skill.source == "workspace":
         return registry.workspace / WORKSPACE
-    new = registry.workspace / "skills"
-    return new if skill.base_dir.is_relative_to(new) and (skill.base_dir / "skill.yaml").is_file() else None
+    tools = registry.workspace / "skills"
+    return tools if skill.base_dir.is_relative_to(tools) and (skill.base_dir / "skill.yaml").is_file() else None
 
 
 def project_home(registry: Registry, skill: Skill) -> Path | None:
-    """The folder of the project's own skills that a skill is in; None elsewhere."""
+    """Return the folder of the project's skills that contains a skill; None for all others."""
     folders = [registry.workspace / name for name in PROJECT] if skill.source == "project" else []
     return next((folder for folder in folders if skill.base_dir.is_relative_to(folder)), None)
 
 
 def _own_file(registry: Registry, name: str, path: str, seen: str, *, project: bool) -> tuple[Skill, Path, Path]:
-    """A skill of the workspace, a file in its folder that still has the hash `seen`, and the folder of all skills."""
+    """Return a skill of the workspace, a file in its folder that still has the hash `seen`, and the skills' folder."""
     skill = own(registry, name, alone=False, project=project)
     home = (project and project_home(registry, skill)) or registry.workspace / WORKSPACE
     if not skill.base_dir.is_relative_to(home):
@@ -159,17 +162,17 @@ def _is_executable(file: Path) -> bool:
 
 
 def _parts(path: str) -> tuple[str, ...]:
-    """The parts of a path inside a skill's folder."""
+    """Return the parts of a path inside a skill's folder."""
     parts = PurePosixPath(path).parts
     if not parts or parts[0] == "/" or any(part in ("..", ".") or "\\" in part or "\0" in part for part in parts):
         raise InputError(f"{path!r} is not a path inside the skill's folder", hint="name it relative to that folder")
     if _PRIVATE & set(parts):
-        raise InputError(f"{path!r} is git's own", hint="use git")
+        raise InputError(f"{path!r} belongs to git", hint="use git")
     return parts
 
 
 def _hash(file: Path) -> str:
-    """The hash of a file's bytes; empty if there is none."""
+    """Return the hash of a file's bytes, or an empty string if there is no file."""
     if not os.path.lexists(file):
         return ""
     if not file.is_file():

@@ -1,7 +1,7 @@
-"""Skills from a git repository: fetched shallowly, read from its objects, never checked out.
+"""Fetches skills from a git repository: a shallow fetch, read from the objects, never checked out.
 
-A repository is a stranger's: no hook, filter, submodule or setting of it takes effect, nothing asks for a password,
-and the user's own configuration counts only for credentials and proxies.
+The repository is untrusted: none of its hooks, filters, submodules or settings take effect, git never asks for a
+password, and the user's own configuration is used only for credentials and proxies.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ _LOCAL = re.compile(r"file://", re.IGNORECASE)
 _ANY = re.compile(r"[a-z][a-z0-9+.-]*://|[\w.-]+@[\w.-]+:", re.IGNORECASE)
 _WEB_LOGIN = re.compile(r"(?<=^https://)[^/]*@", re.IGNORECASE)
 _PASSWORD = re.compile(r"(?<=//)(?P<user>[^/:@]*):[^/]*(?=@)")
-_SECONDS = 120
+_TIMEOUT = 120
 _LARGEST = 512 * 1024 * 1024
-_LISTED = 32 * 1024 * 1024
-_SAID = 16 * 1024
-_ASIDE = ("Cloning into", "warning:", "hint:", "remote:")
-_KEPT = ("PATH", "HOME", "USER", "LANG", "SSH_AUTH_SOCK", "SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO")
+_LARGEST_LISTING = 32 * 1024 * 1024
+_LARGEST_ERROR = 16 * 1024
+_UNINFORMATIVE = ("Cloning into", "warning:", "hint:", "remote:")
+_VARIABLES = ("PATH", "HOME", "USER", "LANG", "SSH_AUTH_SOCK", "SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO")
 _PROXIES = re.compile(r"(?:https?|all|no)_proxy", re.IGNORECASE)
-# What of the user's own configuration counts.
+# The settings of the user that are used.
 _SETTINGS = r"^(credential\..*|http\.(.*\.)?(proxy|sslcainfo|sslverify|extraheader))$"
 _TREE = re.compile(rb"(\d{6}) (\w+) ([0-9a-f]+) +(-|\d+)\t(.*)", re.DOTALL)
-# No hook, no watcher, no remote helper, no work in the background, and no waiting for a server that says nothing.
+# No hooks, file watchers, remote helpers or background work, and no waiting for a silent server.
 _FIXED = (
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
@@ -54,6 +54,14 @@ _FIXED = (
 _LINK, _FILE, _PROGRAM = "120000", "100644", "100755"
 
 
+class UnsupportedAddress(InputError):
+    """goalwright does not fetch from this address; `allow_local` tells whether local addresses were allowed."""
+
+    def __init__(self, message: str, *, hint: str = "", allow_local: bool = False) -> None:
+        super().__init__(message, hint=hint)
+        self.allow_local = allow_local
+
+
 @dataclass(frozen=True, slots=True)
 class GitUrl:
     """A repository's address, and the folder in it if one is named."""
@@ -63,21 +71,19 @@ class GitUrl:
 
     @classmethod
     def parse(cls, text: str, *, local: bool = False) -> GitUrl | None:
-        """The address in `URL#path`; None if the text is not an address. Raises if goalwright does not fetch from there."""
+        """Parse `URL#path`; returns None if the text is not an address, and raises for unsupported addresses."""
         url, _, path = text.partition("#")
         if not _ANY.match(url) and not (local and (Path(url) / ".git").exists()):
             return None
         allowed = _REMOTE.match(url) or (local and (_LOCAL.match(url) or not _ANY.match(url)))
         if not allowed or url.startswith("-"):
-            hint = (
-                "use an https or ssh address" if local else "use an https or ssh address; local ones need --allow-local"
-            )
-            raise InputError(f"goalwright does not fetch from {url}", hint=hint)
+            message = f"goalwright does not fetch from {url}"
+            raise UnsupportedAddress(message, hint="use an https or ssh address", allow_local=local)
         return cls(url, _folder(path) if path else None)
 
     @property
     def kept(self) -> str:
-        """The address as a file may keep it that others read: without a password, or a token in the place of a name."""
+        """The address without a password or a token in place of the user, for files that others can read."""
         return _PASSWORD.sub(r"\g<user>", _WEB_LOGIN.sub("", self.url))
 
 
@@ -92,7 +98,7 @@ def _folder(path: str) -> PurePosixPath:
 def fetched(
     source: GitUrl, *, local: bool = False, environ: Mapping[str, str] = os.environ
 ) -> Iterator[tuple[Path, str]]:
-    """The files of the repository's newest commit as an archive, and that commit."""
+    """Fetch the repository's newest commit; yields its files as an archive, and the commit."""
     git = toolchain.find("git", "install git, or download the repository and import its folder")
     with tempfile.TemporaryDirectory(prefix="goalwright-git-") as name:
         folder = Path(name)
@@ -110,9 +116,9 @@ def fetched(
 
 @dataclass(frozen=True, slots=True)
 class _Git:
-    """git in a repository of its own, with nothing of the user's around it.
+    """Runs git in an isolated repository.
 
-    What it writes goes to files, whose length the system bounds, and no process that it has started outlives it.
+    Its output goes to files whose size the system limits, and its child processes are killed when it ends.
     """
 
     program: str
@@ -135,31 +141,31 @@ class _Git:
                 preexec_fn=functools.partial(_bound, most),
             )
             try:
-                status = process.wait(_SECONDS)
+                status = process.wait(_TIMEOUT)
             except subprocess.TimeoutExpired as error:
                 raise InputError(
-                    f"git {arguments[0]} took longer than {_SECONDS} s", hint="try again, or name a smaller repository"
+                    f"git {arguments[0]} took longer than {_TIMEOUT} s", hint="try again, or name a smaller repository"
                 ) from error
             finally:
                 with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.killpg(process.pid, signal.SIGKILL)  # what it has started, too
+                    os.killpg(process.pid, signal.SIGKILL)  # its children, too
                 process.wait()
             if status == -signal.SIGXFSZ:
-                what = f"git {arguments[0]} wrote more than {most // 1024**2} MB"
-                raise ArchiveRefused(what, hint="name a folder in the repository with #path")
+                message = f"git {arguments[0]} wrote more than {most // 1024**2} MB"
+                raise ArchiveRefused(message, hint="name a folder in the repository with #path")
             stderr.seek(0)
             stdout.seek(0)
             if status:
-                why = _reason(stderr.read(_SAID).decode(errors="replace")) or f"it ended with status {status}"
+                reason = _reason(stderr.read(_LARGEST_ERROR).decode(errors="replace")) or f"exit status {status}"
                 hint = "check the address, the network and your access to it"
-                raise InputError(f"git cannot fetch it: {why}", hint=hint)
+                raise InputError(f"git cannot fetch it: {reason}", hint=hint)
             return stdout.read()
 
 
-def _reason(said: str) -> str:
-    """Why git failed: what it says first, since it ends with advice in general."""
-    lines = (line.strip() for line in said.splitlines())
-    return next((line for line in lines if line and not line.startswith(_ASIDE)), "")
+def _reason(stderr: str) -> str:
+    """Return why git failed: its first informative line, since the last ones are usually general advice."""
+    lines = (line.strip() for line in stderr.splitlines())
+    return next((line for line in lines if line and not line.startswith(_UNINFORMATIVE)), "")
 
 
 def _bound(most: int) -> None:
@@ -167,7 +173,7 @@ def _bound(most: int) -> None:
 
 
 def _environment(environ: Mapping[str, str], folder: Path, *, local: bool) -> dict[str, str]:
-    kept = {name: value for name, value in environ.items() if name in _KEPT or _PROXIES.fullmatch(name)}
+    kept = {name: value for name, value in environ.items() if name in _VARIABLES or _PROXIES.fullmatch(name)}
     return kept | {
         "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_CONFIG_GLOBAL": os.devnull,
@@ -182,16 +188,16 @@ def _environment(environ: Mapping[str, str], folder: Path, *, local: bool) -> di
 
 
 def _user_settings(git: str, environ: Mapping[str, str]) -> list[str]:
-    """The user's credential helpers and proxies, as `name=value`."""
-    found = subprocess.run(
+    """Return the user's credential helpers and proxies, as `name=value`."""
+    result = subprocess.run(
         [git, "config", "--global", "--null", "--get-regexp", _SETTINGS],
-        env={name: value for name, value in environ.items() if name in (*_KEPT, "XDG_CONFIG_HOME")},
+        env={name: value for name, value in environ.items() if name in (*_VARIABLES, "XDG_CONFIG_HOME")},
         cwd="/",
         capture_output=True,
-        timeout=_SECONDS,
+        timeout=_TIMEOUT,
         check=False,
     )
-    rows = found.stdout.decode(errors="replace").split("\0") if found.returncode == 0 else []
+    rows = result.stdout.decode(errors="replace").split("\0") if result.returncode == 0 else []
     return ["=".join(row.split("\n", 1)) for row in rows if "\n" in row]
 
 
@@ -199,11 +205,15 @@ def _pack(run: _Git, commit: str, source: GitUrl, packed: Path) -> None:
     """Write the files below the named folder into an archive, from the objects themselves."""
     limits = ArchiveLimits()
     below = [f"{source.path}/"] if source.path else []
-    rows = [row for row in run("ls-tree", "-r", "-z", "--long", commit, "--", *below, most=_LISTED).split(b"\0") if row]
+    rows = [
+        row
+        for row in run("ls-tree", "-r", "-z", "--long", commit, "--", *below, most=_LARGEST_LISTING).split(b"\0")
+        if row
+    ]
     if len(rows) > limits.entries * 10:
         raise ArchiveRefused(f"{source.url} has {len(rows)} files", hint="name a folder in it with #path")
-    found = [match for row in rows if (match := _TREE.fullmatch(row))]
-    files = [match for match in found if match[1].decode() in (_LINK, _FILE, _PROGRAM)]
+    entries = [match for row in rows if (match := _TREE.fullmatch(row))]
+    files = [match for match in entries if match[1].decode() in (_LINK, _FILE, _PROGRAM)]
     if not files:
         raise ArchiveRefused(f"{source.url} has no folder {source.path}", hint="check the path after #")
     if sum(int(match[4]) for match in files) > limits.size:
@@ -213,7 +223,7 @@ def _pack(run: _Git, commit: str, source: GitUrl, packed: Path) -> None:
         for match in files:
             size = int(contents.readline().split()[-1])
             data = contents.read(size)
-            contents.read(1)  # the line's end
+            contents.read(1)  # the line end
             path = PurePosixPath(match[5].decode("utf-8", "replace"))
             info = tarfile.TarInfo(str(path.relative_to(source.path) if source.path else path))
             info.mode = 0o755 if match[1].decode() == _PROGRAM else 0o644

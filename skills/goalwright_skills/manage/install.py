@@ -1,4 +1,4 @@
-"""Adding, importing, editing and deleting the skills of a workspace; skills of other sources are read-only."""
+"""Adds, imports and deletes the skills of a workspace; skills of other sources are read-only."""
 
 from __future__ import annotations
 
@@ -36,14 +36,22 @@ $ARGUMENTS
 
 
 class Exists(InputError):
-    """A skill with that id already exists."""
+    """A skill with that id already exists; `replaceable` if the user can confirm its replacement."""
 
     code = "EXISTS"
+
+    def __init__(self, message: str, *, hint: str = "", replaceable: bool = False) -> None:
+        super().__init__(message, hint=hint)
+        self.replaceable = replaceable
+
+
+class SeveralSkills(archive.ArchiveRefused):
+    """The source contains several skills, so that one must be named."""
 
 
 @dataclass(frozen=True, slots=True)
 class Staged:
-    """An unpacked skill that is ready to be moved among the workspace's skills."""
+    """An unpacked skill that is ready to be moved into the workspace."""
 
     id: str
     name: str
@@ -56,14 +64,14 @@ class Staged:
 
     @property
     def exists(self) -> bool:
-        """Whether a skill with that id already exists, so that replacing it needs a confirmation."""
+        """Whether a skill with that id already exists, whose replacement needs a confirmation."""
         return os.path.lexists(self.target)
 
     def commit(self, *, replace: bool = False) -> Path:
-        """Move it into place; with `replace` also over an existing skill."""
+        """Move it into place; with `replace`, an existing skill is replaced."""
         if self.exists and not replace:
-            hint = "confirm with --yes, or choose another name with --id"
-            raise Exists(f"skill {self.id!r} already exists: {self.target}", hint=hint)
+            hint = "confirm the replacement, or choose another name"
+            raise Exists(f"skill {self.id!r} already exists: {self.target}", hint=hint, replaceable=True)
         safe_files.make_folder(self.target.parent, below=safe_files.nearest(self.target.parents[2]))
         with _aside(self.target):
             self.folder.rename(self.target)
@@ -73,25 +81,23 @@ class Staged:
 def add(workspace: Path, name: str, description: str, title: str = "") -> Path:
     """Create a minimal skill and return its SKILL.md; `title` is its heading."""
     if not fits(name):
-        better = slug(name)
-        hint = f"use {better!r}" if better else "use lower-case letters, digits and hyphens"
+        suggestion = slug(name)
+        hint = f"use {suggestion!r}" if suggestion else "use lower-case letters, digits and hyphens"
         raise InputError(f"{name!r} is not a valid skill name", hint=hint)
     description = " ".join(description.split())
     if not description:
-        raise InputError(
-            "the description is empty", hint="use --description to say what the skill does and when to use it"
-        )
+        raise InputError("the description is empty", hint="describe what the skill does and when to use it")
     folder = workspace.absolute() / WORKSPACE / name
     if os.path.lexists(folder):
         raise Exists(f"skill {name!r} already exists: {folder}", hint="edit its SKILL.md, or choose another name")
     title = " ".join(title.split()) or name.replace("-", " ").capitalize()
     text = frontmatter.compose({"name": name, "description": description}, _BODY.format(title=title))
     with _scratch(workspace) as scratch:
-        made = scratch / name
-        made.mkdir()
-        (made / "SKILL.md").write_text(text, encoding="utf-8")
+        draft = scratch / name
+        draft.mkdir()
+        (draft / "SKILL.md").write_text(text, encoding="utf-8")
         safe_files.make_folder(folder.parent, below=safe_files.nearest(workspace.absolute()))
-        made.rename(folder)
+        draft.rename(folder)
     return folder / "SKILL.md"
 
 
@@ -104,9 +110,9 @@ def stage(
     at: PurePosixPath | None = None,
     name: str = "",
 ) -> Iterator[Staged]:
-    """Unpack a source for import; it is removed again unless it is committed. `at` is the skill's folder in it.
+    """Unpack a source for import; the files are removed unless they are committed. `at` is the skill's folder in it.
 
-    Errors call the source by its name, if it has one that the user knows better than its path.
+    Errors name the source by `name`, or else by its path.
     """
     if id is not None and not fits(id):
         hint = f"use {slug(id)!r}" if slug(id) else "use letters and digits"
@@ -129,7 +135,7 @@ def stage(
 
 
 def copy(registry: Registry, skill: Skill) -> Path:
-    """Copy a skill of another source among the workspace's own, where the copy takes its place; returns its folder."""
+    """Copy a skill of another source into the workspace, where it shadows the original; returns its folder."""
     if skill.path.name != "SKILL.md" or skill.base_dir == registry.workspace:
         raise InputError(f"skill {skill.name!r} cannot be copied", hint=f"see {skill.path}")
     with stage(skill.base_dir, registry.workspace) as staged:
@@ -139,15 +145,16 @@ def copy(registry: Registry, skill: Skill) -> Path:
 
 
 def skills_in(source: Path) -> list[PurePosixPath]:
-    """The folders of all skills in a source; one inside another skill's folder belongs to that skill."""
+    """Return the folders of all skills in a source; a skill inside another skill's folder belongs to that skill."""
     with archive.members(source) as files:
-        found = sorted({member.path.parent for member in files if member.path.name == "SKILL.md"})
-    return [path for path in found if not any(path != other and path.is_relative_to(other) for other in found)]
+        folders = sorted({member.path.parent for member in files if member.path.name == "SKILL.md"})
+    return [path for path in folders if not any(path != other and path.is_relative_to(other) for other in folders)]
 
 
 def delete(registry: Registry, name: str) -> Path:
-    """Delete the folder of the workspace's skill or tool; the caller has asked for confirmation."""
-    folder, home = (found := own(registry, name)).base_dir, home_of(registry, found)
+    """Delete the folder of the workspace's skill or tool; the caller asks for confirmation."""
+    skill = own(registry, name)
+    folder, home = skill.base_dir, home_of(registry, skill)
     if folder.is_symlink():
         folder.unlink()
     elif home is None or not Path(os.path.realpath(folder)).is_relative_to(os.path.realpath(home)):
@@ -160,23 +167,23 @@ def delete(registry: Registry, name: str) -> Path:
 
 
 def files(skill: Skill, limit: int = 5_000) -> list[tuple[str, int]]:
-    """A skill's files, relative to its folder, with their sizes."""
-    found: list[tuple[str, int]] = []
-    for here, folders, names in os.walk(skill.base_dir):
+    """Return a skill's files, relative to its folder, with their sizes."""
+    sizes: list[tuple[str, int]] = []
+    for parent, folders, names in os.walk(skill.base_dir):
         folders[:] = sorted(set(folders) - {".git", "__pycache__"})
         for name in sorted(names):
-            path = Path(here) / name
+            path = Path(parent) / name
             with contextlib.suppress(OSError):
-                found.append((path.relative_to(skill.base_dir).as_posix(), path.lstat().st_size))
-            if len(found) >= limit:
-                return found
-    return found
+                sizes.append((path.relative_to(skill.base_dir).as_posix(), path.lstat().st_size))
+            if len(sizes) >= limit:
+                return sizes
+    return sizes
 
 
-def _top(source: str, found: list[archive.Member]) -> PurePosixPath:
-    """The folder within the source that contains its SKILL.md."""
+def _top(source: str, members: list[archive.Member]) -> PurePosixPath:
+    """Return the folder within the source that contains its SKILL.md."""
     tops = sorted(
-        (m.path.parent for m in found if m.path.name == "SKILL.md"),
+        (m.path.parent for m in members if m.path.name == "SKILL.md"),
         key=lambda path: (len(path.parts), str(path)),
     )
     if not tops:
@@ -186,19 +193,18 @@ def _top(source: str, found: list[archive.Member]) -> PurePosixPath:
     level = [path for path in tops if len(path.parts) == len(tops[0].parts)]
     if len(level) > 1:
         names = ", ".join(str(path) for path in level[:5])
-        what = f"{source} contains {len(level)} skills ({names})"
-        raise archive.ArchiveRefused(what, hint="import all of them with --all, or one of them")
+        raise SeveralSkills(f"{source} contains {len(level)} skills ({names})", hint="import all of them, or name one")
     return tops[0]
 
 
-def _staged(folder: Path, workspace: Path, wanted: str | None, listed: tuple[str, ...]) -> Staged:
+def _staged(folder: Path, workspace: Path, id: str | None, listed: tuple[str, ...]) -> Staged:  # noqa: A002
     path = folder / "SKILL.md"
     text = frontmatter.decode(untrusted_files.read(path))
     parsed = frontmatter.parse(text, path)
     if parsed.broken is not None:
         broken = parsed.broken
         raise archive.ArchiveRefused(f"its SKILL.md is broken: line {broken.line}: {broken.what}", hint=broken.remedy)
-    name = wanted or parsed.name
+    name = id or parsed.name
     if name != parsed.name:
         text = _renamed(text, name)
         path.write_text(text, encoding="utf-8", newline="")
@@ -209,25 +215,25 @@ def _staged(folder: Path, workspace: Path, wanted: str | None, listed: tuple[str
 
 
 def _renamed(text: str, name: str) -> str:
-    """A SKILL.md's text with another name; the old name would shadow another skill or be shadowed."""
+    """Change the name in a SKILL.md; the old name would shadow another skill or be shadowed."""
     text = text.replace("\r\n", "\n")
     block = frontmatter.split(text).block
-    named, found = re.subn(r"^ *name *:.*$", f"name: {name}", block, count=1, flags=re.MULTILINE)
-    return text.replace(block, named if found else f"name: {name}\n{block}", 1)
+    renamed, replacements = re.subn(r"^ *name *:.*$", f"name: {name}", block, count=1, flags=re.MULTILINE)
+    return text.replace(block, renamed if replacements else f"name: {name}\n{block}", 1)
 
 
 @contextlib.contextmanager
 def _scratch(workspace: Path) -> Iterator[Path]:
-    """A temporary folder on the skills' file system where no scan looks; removed afterwards."""
+    """Create a temporary folder on the skills' file system that no scan searches, and remove it afterwards."""
     base = workspace.absolute() / ".agents"
-    made = not base.exists()
+    is_new = not base.exists()
     safe_files.make_folder(base, below=safe_files.nearest(workspace.absolute()))
     scratch = Path(tempfile.mkdtemp(prefix=".goalwright-", dir=base))
     try:
         yield scratch
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
-        if made:
+        if is_new:
             with contextlib.suppress(OSError):
                 base.rmdir()
 

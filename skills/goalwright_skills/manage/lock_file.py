@@ -1,6 +1,6 @@
-"""`.agents/skills.lock`: where imported skills came from, at which commit, and what they were.
+"""`.agents/skills.lock`: the origin, commit and hash of each imported skill.
 
-It lies in the workspace, so it is a stranger's: it is read as data, and nothing is fetched because it says so.
+The file is in the workspace and therefore untrusted: nothing is fetched merely because it is listed there.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Origin:
 
 
 def read(workspace: Path) -> dict[str, Origin]:
-    """The recorded origins by skill; an unreadable file is an error that says so."""
+    """Return the recorded origins by skill; raises InputError if the file is unreadable."""
     path = workspace / ".agents" / NAME
     try:
         rows = parse_json(untrusted_files.read(path, _LARGEST))["skills"]
@@ -48,7 +48,7 @@ def read(workspace: Path) -> dict[str, Origin]:
 
 
 def write(workspace: Path, origins: Mapping[str, Origin]) -> None:
-    """Keep the origins, sorted by name."""
+    """Write the origins, sorted by name."""
     rows = {name: asdict(origins[name]) for name in sorted(origins)}
     text = json.dumps({"version": 1, "skills": rows}, indent=2) + "\n"
     safe_files.write(workspace / ".agents" / NAME, text, below=safe_files.nearest(workspace))
@@ -60,12 +60,12 @@ def record(workspace: Path, name: str, origin: Origin) -> None:
 
 
 def fingerprint(folder: Path) -> str:
-    """The hash of a folder's files: names, contents, and which are executable."""
+    """Return a hash of a folder's files: their names, contents and executable bits."""
     digest = hashlib.sha256()
-    for here, folders, names in os.walk(folder):
+    for parent, folders, names in os.walk(folder):
         folders.sort()
         for name in sorted(names):
-            path = Path(here) / name
+            path = Path(parent) / name
             if path.is_symlink() or not path.is_file():
                 continue
             content = hashlib.sha256(untrusted_files.read(path, _LARGEST_FILE)).hexdigest()

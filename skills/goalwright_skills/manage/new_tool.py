@@ -1,4 +1,4 @@
-"""Write a new, working tool for its author to change."""
+"""Writes a new, working tool from a template."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FORM = re.compile(r"[a-z0-9]+(?:[-_][a-z0-9]+)*")
 
 
 def new(name: str, runtime: Runtime, parent: Path) -> list[Path]:
-    """Write a tool's folder into `parent`; a name with `_` is the tool's name, any other the folder's."""
+    """Write a tool's folder into `parent`; a name with `_` is the tool's name, any other name the folder's."""
     if not FORM.fullmatch(name) or len(name) > NAME_LIMIT - 4:
         hint = "use lower-case letters and digits: a folder such as word-count, or a tool such as word_count"
         raise InputError(f"{name!r} is not a valid tool name", hint=hint)
@@ -33,7 +33,7 @@ def new(name: str, runtime: Runtime, parent: Path) -> list[Path]:
     source = TEMPLATES / runtime
     safe_files.make_folder(folder, below=safe_files.nearest(parent.parent))
     written = []
-    for path in sorted(path for path in source.iterdir() if path.is_file()):  # pip leaves a __pycache__ beside them
+    for path in sorted(path for path in source.iterdir() if path.is_file()):  # pip may create a __pycache__ there
         target = folder / path.name.removesuffix(".in")  # the suffix keeps scans from finding templates as tools
         text = path.read_text(encoding="utf-8")
         target.write_text(text.replace("__TOOL__", tool).replace("__DOMAIN__", folder.name), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What to distrust in a skill that comes from elsewhere."""
+"""Finds suspicious content in a skill that is imported."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _LINES = (
             r"\b(?:irm|iwr)\b[^\n|]*\|\s*iex\b",
             re.IGNORECASE,
         ),
-        "a download is run unseen",
+        "a download is run without review",
     ),
     (
         "credentials",
@@ -59,7 +59,7 @@ _LINES = (
 
 @dataclass(frozen=True, slots=True)
 class Suspicion:
-    """One thing to distrust: where it is, which rule it matches, and what it is."""
+    """A suspicious place in a file: the rule that it matches, and a description."""
 
     path: str
     line: int
@@ -68,21 +68,21 @@ class Suspicion:
 
 
 def examine(folder: Path) -> list[Suspicion]:
-    """Everything to distrust in a folder's files, in path order, up to a limit."""
-    found: list[Suspicion] = []
-    for here, folders, files in os.walk(folder):
+    """Return the suspicious places in a folder's files, in path order, up to a limit."""
+    results: list[Suspicion] = []
+    for parent, folders, files in os.walk(folder):
         folders.sort()
         for name in sorted(files):
-            path = Path(here) / name
-            found += _file(path, path.relative_to(folder).as_posix())
-            if len(found) > MAX_FINDINGS:
-                more = Suspicion("", 0, "more", f"more than {MAX_FINDINGS} findings: the rest are not shown")
-                return [*found[:MAX_FINDINGS], more]
-    return found
+            path = Path(parent) / name
+            results += _file(path, path.relative_to(folder).as_posix())
+            if len(results) > MAX_FINDINGS:
+                last = Suspicion("", 0, "more", f"more than {MAX_FINDINGS} findings: the others are not shown")
+                return [*results[:MAX_FINDINGS], last]
+    return results
 
 
 def suspicions(text: str, path: str = "SKILL.md") -> Iterator[Suspicion]:
-    """Everything to distrust in one text."""
+    """Yield the suspicious places in a text."""
     text = text.removeprefix("\ufeff")
     shown = _JOINED.sub("", text)
     for number, line in enumerate(shown.split("\n"), 1):
@@ -93,13 +93,13 @@ def suspicions(text: str, path: str = "SKILL.md") -> Iterator[Suspicion]:
             match = form.search(line[:5_000])
             if match is not None:
                 yield Suspicion(path, number, rule, f"{what}: {match[0][:80]!r}")
-    at, before = 1, 0
+    number, counted = 1, 0
     for comment in _COMMENT.finditer(text):
         match = _INSTRUCTION.search(comment[1])
         if match is not None:
-            at, before = at + text.count("\n", before, comment.start()), comment.start()
+            number, counted = number + text.count("\n", counted, comment.start()), comment.start()
             what = f"a hidden comment contains instructions: {_brief(comment[1])!r}"
-            yield Suspicion(path, at, "hidden-comment", what)
+            yield Suspicion(path, number, "hidden-comment", what)
 
 
 def _file(path: Path, shown: str) -> list[Suspicion]:
@@ -110,10 +110,10 @@ def _file(path: Path, shown: str) -> list[Suspicion]:
         return [Suspicion(shown, 0, "unreadable", f"it cannot be read: {error.strerror}")]
     if b"\0" in data[:8_192]:
         return [Suspicion(shown, 0, "binary", "a binary file, which cannot be reviewed")]
-    found = list(islice(suspicions(decode(data), shown), MAX_FINDINGS + 1))
+    results = list(islice(suspicions(decode(data), shown), MAX_FINDINGS + 1))
     if len(data) > TEXT_LIMIT:
-        found.append(Suspicion(shown, 0, "large", f"only its first {TEXT_LIMIT} bytes were checked"))
-    return found
+        results.append(Suspicion(shown, 0, "large", f"only its first {TEXT_LIMIT} bytes were checked"))
+    return results
 
 
 def _brief(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Newer versions of skills that came from git repositories: fetched, compared, and put in place on request."""
+"""Fetches newer versions of skills that were imported from git repositories, compares and installs them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MAX_LINES = 400
 
 @dataclass(frozen=True, slots=True)
 class SkillUpdate:
-    """What became of one skill."""
+    """The result of the update of a skill."""
 
     name: str
     url: str
@@ -34,7 +34,7 @@ class SkillUpdate:
 
 @dataclass(frozen=True, slots=True)
 class FetchedVersion:
-    """A skill as its repository has it now, beside the one in the workspace."""
+    """The current version of a skill in its repository, and the version in the workspace."""
 
     workspace: Path
     origin: Origin
@@ -52,11 +52,11 @@ class FetchedVersion:
         return self.staged.exists and lock_file.fingerprint(self.staged.target) != self.origin.sha256
 
     def differences(self) -> Iterator[str]:
-        """What changes, file by file, as the lines of a patch; a long one is cut."""
+        """Return the changes, file by file, as the lines of a patch; a long patch is cut."""
         return _differences(self.staged.target, self.staged.folder)
 
     def install(self) -> None:
-        """Put this version in place of the workspace's."""
+        """Replace the workspace's version by this one."""
         self.staged.commit(replace=True)
         self.record()
 
@@ -67,19 +67,19 @@ class FetchedVersion:
 
 
 def imported_skills(workspace: Path, names: Sequence[str]) -> dict[str, Origin]:
-    """The skills that came from repositories, or those of the names; raises if one did not."""
+    """Return the skills that were imported from repositories; raises if one of the names was not."""
     origins = lock_file.read(workspace)
     for name in names:
         if name not in origins:
             raise InputError(
-                f"{name} was not imported from a repository", hint="`goalwright skills import URL` records where from"
+                f"{name} was not imported from a repository", hint="import it with `goalwright skills import URL`"
             )
     return {name: origins[name] for name in names or sorted(origins)}
 
 
 @contextlib.contextmanager
 def fetched_version(workspace: Path, name: str, origin: Origin, *, local: bool) -> Iterator[FetchedVersion]:
-    """The newest version of a skill, gone after the block; `local` allows repositories on this machine."""
+    """Fetch the newest version of a skill, which is deleted after the block; `local` allows local repositories."""
     source = GitUrl.parse(origin.url, local=local)
     if source is None:
         raise InputError(f"{origin.url} is not the address of a repository", hint="import the skill again")
@@ -100,7 +100,7 @@ def _differences(before: Path, after: Path) -> Iterator[str]:
         for line in line_difference(old, new, f"a/{name}", f"b/{name}", end=""):
             shown += 1
             if shown > _MAX_LINES:
-                yield "… the rest of the difference is left out"
+                yield "… further changes are left out"
                 return
             yield line
 

@@ -1,8 +1,8 @@
 """Unified diffs in bounded time.
 
 difflib compares each line with every equal line: a million lines that each occur a thousand times would take days. If
-there are too many such pairs, only the lines between the common start and end are compared; if there are still too many,
-the old lines are replaced by the new ones as a block.
+there are too many such pairs, only the lines between the common start and end are compared; if there are still too
+many, the old lines are replaced by the new ones as a block.
 """
 
 from __future__ import annotations

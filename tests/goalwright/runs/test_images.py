@@ -189,7 +189,10 @@ async def test_what_a_tool_makes_is_shown_to_its_own_task_and_to_those_that_buil
     ("content", "why"),
     [
         (b"<html><script>alert(1)</script></html>", "it is not a PNG, JPEG, GIF or WebP image, whatever its name says"),
-        (bomb(60_000, 60_000), "it has 60,000 × 60,000 pixels, and models take 8,000 a side at most; scale it down"),
+        (
+            bomb(60_000, 60_000),
+            "it has 60,000 × 60,000 pixels, and models accept at most 8,000 per side; scale it down",
+        ),
         (RED[:-20], "the PNG image is cut off"),
         (png(meta=b"sk-" + b"Ab1" * 16), "it has a key or a password of yours in its data"),
     ],

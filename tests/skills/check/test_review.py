@@ -206,7 +206,7 @@ def test_the_template_itself_is_not_a_filled_page() -> None:
     assert rules == {"docs-placeholder", "docs-tool"}
 
 
-def test_fix_changes_what_is_mechanical_and_nothing_else(tmp_path: Path) -> None:
+def test_fix_only_changes_mechanical_problems(tmp_path: Path) -> None:
     folder = tmp_path / "brewing-tea"
     folder.mkdir()
     text = "\ufeff---\r\nname: Brewing Tea\r\ndescription: Brews.  # kept\r\n---\r\nBrew ${ARGUMENTS}  now\r\n"
@@ -224,11 +224,11 @@ def test_fix_puts_a_description_with_a_colon_in_quotes() -> None:
     assert done == ["put the description in quotes"]
 
 
-def test_fix_leaves_what_it_cannot_read() -> None:
+def test_fix_skips_invalid_frontmatter() -> None:
     assert fixed("no frontmatter", "x") == ("no frontmatter", [])
 
 
-def test_fix_spells_a_tools_name_and_leaves_the_rest(bench: Workbench) -> None:
+def test_fix_corrects_a_tools_name_and_keeps_other_text(bench: Workbench) -> None:
     folder = bench.folder()
     (folder / "main.py").touch()
     text = (
@@ -250,14 +250,14 @@ def test_fix_makes_a_binary_executable(bench: Workbench) -> None:
     assert (folder / "tool").stat().st_mode & 0o100
 
 
-def test_a_programs_variables_are_left_as_they_are() -> None:
+def test_fix_keeps_variables_of_programs() -> None:
     text = "---\nname: tea\ndescription: x\n---\nFor $ARGS and {{ARGUMENTS}}:\n\n```sh\nrun $ARGS\n```\nof $ARGUMENT\n"
     after, done = fixed(text, "tea")
     assert after.endswith("For $ARGUMENTS and $ARGUMENTS:\n\n```sh\nrun $ARGS\n```\nof $ARGUMENTS\n")
     assert done == ["corrected the spelling of $ARGUMENTS"]
 
 
-def test_a_tag_that_builds_objects_is_not_made_into_a_description() -> None:
+def test_fix_does_not_quote_a_tag_in_a_description() -> None:
     text = "---\nname: tea\ndescription: !!python/name:os.system x\n---\nBrew.\n"
     assert fixed(text, "tea") == (text, [])
 
@@ -289,5 +289,5 @@ async def test_a_tool_that_answers_prose_gets_no_advice_to_look_at_a_trace(bench
         ("panic: boom\n\ngoroutine 1 [running]:\nexit status 2\n", "panic: boom"),
     ],
 )
-def test_the_cause_is_found_in_what_runtimes_write(stderr: str, expected: str) -> None:
+def test_cause_finds_the_error_in_the_output_of_each_runtime(stderr: str, expected: str) -> None:
     assert cause(stderr) == expected

@@ -40,7 +40,7 @@ def test_every_key_that_skills_may_have_is_known() -> None:
     assert rules(GOOD.replace("name:", f"{keys}name:")) == []
 
 
-def test_what_tasks_do_not_have_is_a_warning_on_its_line() -> None:
+def test_missing_capabilities_cause_a_warning_on_their_line() -> None:
     declared = GOOD.replace("name: brewing-tea", "name: brewing-tea\nallowed-tools: Read WebFetch")
     (finding,) = check(declared, "brewing-tea", lambda _: True)
     assert (finding.rule, finding.severity, finding.line) == ("needs", "warning", 3)
@@ -97,7 +97,7 @@ def test_links_in_code_are_not_checked() -> None:
     assert rules(GOOD + "\nSee [`x`](absent.md).\n") == ["link"]
 
 
-def test_lines_are_the_files_own() -> None:
+def test_line_numbers_refer_to_the_file() -> None:
     findings = check(GOOD.replace("times.md", "absent.md"), "other", lambda _target: False)
     assert [(finding.rule, finding.line) for finding in findings] == [("name-folder", 2), ("link", 7)]
     assert all(finding.remedy for finding in findings)
@@ -110,7 +110,7 @@ def test_a_colon_or_dashes_in_a_value_do_not_end_the_frontmatter() -> None:
     assert not hasattr(split(text), "rule")
 
 
-def test_a_short_description_in_chinese_says_as_much_as_a_longer_one() -> None:
+def test_chinese_descriptions_may_be_shorter() -> None:
     text = "---\nname: zh\ndescription: 撰写中文周报，适用于整理每周工作。\n---\n正文\n"
     assert check(text, "zh", lambda _target: True) == []
 
@@ -119,7 +119,7 @@ def messages(text: str, folder: str = "brewing-tea") -> list[str]:
     return [f"{one.severity} {one.message}; {one.remedy}" for one in check(text, folder, lambda _target: True)]
 
 
-def test_text_above_the_frontmatter_is_reported_and_the_rest_is_still_read() -> None:
+def test_text_above_the_frontmatter_is_reported_and_the_file_is_still_checked() -> None:
     for above in ("<!-- Copyright: me -->\n", "\n\n"):
         findings = check(above + GOOD.replace("brewing-tea", "brewing-coffee"), "brewing-tea", lambda _target: True)
         lines = above.count("\n")
@@ -157,7 +157,7 @@ def test_a_loose_end_of_the_frontmatter_is_reported(end: str) -> None:
         ("Brews tea", "Brews\x0btea", "position 36); delete that character, which is invisible"),
     ],
 )
-def test_a_finding_says_what_is_wrong_and_how_to_fix_it(old: str, new: str, message: str) -> None:
+def test_findings_describe_the_problem_and_the_remedy(old: str, new: str, message: str) -> None:
     found = messages(GOOD.replace(old, new))
     assert any(message in one for one in found), found
 
@@ -186,7 +186,7 @@ def test_input_and_output_is_not_the_first_person() -> None:
     assert rules(GOOD.replace("Brews tea", "Benchmarks async I/O of tea")) == []
 
 
-def test_a_body_that_nobody_wrote_yet_is_reported(tmp_path: Path) -> None:
+def test_an_unchanged_template_body_is_reported(tmp_path: Path) -> None:
     made = add(tmp_path, "brewing-tea", "Brews tea by leaf and water. Use when someone asks for tea.")
     (finding,) = check(made.read_text(encoding="utf-8"), "brewing-tea", lambda _target: True)
     assert (finding.rule, finding.severity, finding.line) == ("body", "warning", 8)
@@ -194,12 +194,12 @@ def test_a_body_that_nobody_wrote_yet_is_reported(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("text", ["[a", "[](", "[](a ", "`", "`a` ", "[a](b)\n", "$ARGUMENT ", "```\n"])
-def test_a_body_is_checked_in_time_that_grows_with_it(text: str) -> None:
+def test_a_body_is_checked_in_linear_time(text: str) -> None:
     assert growth(lambda count: check(GOOD + text * count, "brewing-tea", lambda _: False), 1_000, 8_000) < 1.5
 
 
 @pytest.mark.slow
-def test_misspelt_arguments_are_corrected_in_time_that_grows_with_the_body() -> None:
+def test_misspelt_arguments_are_corrected_in_linear_time() -> None:
     assert growth(lambda count: fixed(GOOD + "$ARGUMENT " * count, "brewing-tea"), 4_000, 32_000) < 1.5
 
 
@@ -216,6 +216,6 @@ def test_misspelt_arguments_are_corrected_in_time_that_grows_with_the_body() -> 
         ("[a](https://example.org/tea_(drink))", ""),
     ],
 )
-def test_links_are_found_as_markdown_has_them(body: str, broken: str) -> None:
+def test_markdown_links_are_found(body: str, broken: str) -> None:
     found = [finding.message for finding in check(f"{GOOD}\n{body}\n", "brewing-tea", lambda t: t == "times.md")]
     assert found == ([f"the link {broken} is broken"] if broken else [])

@@ -21,7 +21,7 @@ from goalwright_skills.check import wording
         "Пишет файл",
     ],
 )
-def test_a_verb_first(text: str) -> None:
+def test_descriptions_that_start_with_a_verb_are_accepted(text: str) -> None:
     assert wording.starts_with_verb(text)
 
 
@@ -39,7 +39,7 @@ def test_a_verb_first(text: str) -> None:
         "",
     ],
 )
-def test_no_verb_first(text: str) -> None:
+def test_descriptions_that_do_not_start_with_a_verb_are_reported(text: str) -> None:
     assert not wording.starts_with_verb(text)
 
 
@@ -95,11 +95,11 @@ def test_the_three_parts_of_a_parameter(text: str, missing: list[str]) -> None:
         ("Traceback — x", False),
     ],
 )
-def test_an_error_says_the_next_step(message: str, right: bool) -> None:
+def test_errors_need_a_next_step(message: str, right: bool) -> None:
     assert wording.says_next_step(message) is right
 
 
-def test_an_error_speaks_the_descriptions_language() -> None:
+def test_errors_and_descriptions_share_a_language() -> None:
     assert wording.same_language("文件不存在: a — 请确认", "读取文件内容")
     assert not wording.same_language("no file: a — look", "读取文件内容")
     assert not wording.same_language("文件不存在: 请确认路径", "Read a file")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_the_index_is_used_and_a_change_is_seen_through_it(tmp_path: Path) -> None:
+def test_a_scan_uses_the_index_and_detects_changes(tmp_path: Path) -> None:
     put(tmp_path / "skills/a", "a", "Old.")
     cache = tmp_path / "cache"
 
@@ -44,7 +44,7 @@ def test_a_broken_index_is_rebuilt_silently(tmp_path: Path, rubbish: bytes) -> N
     assert json.loads((cache / "listing.json").read_bytes())["files"][0]
 
 
-def test_a_tampered_index_with_wrong_types_is_not_used(tmp_path: Path) -> None:
+def test_an_index_with_wrong_types_is_ignored(tmp_path: Path) -> None:
     put(tmp_path / "skills/a", "a")
     cache = tmp_path / "cache"
 
@@ -62,7 +62,7 @@ def test_a_tampered_index_with_wrong_types_is_not_used(tmp_path: Path) -> None:
         assert [skill.description for skill in fresh().list_skills()] == ["Does things."]
 
 
-def test_each_workspace_has_its_own_cache_however_long_its_path(tmp_path: Path) -> None:
+def test_workspaces_with_long_paths_have_separate_caches(tmp_path: Path) -> None:
     paths = [tmp_path / "a-b", tmp_path / "a" / "b", tmp_path / "a%2Fb", tmp_path / ("x" * 250), tmp_path / ("x" * 251)]
     folders = [cache_folder(path) for path in paths]
     assert len(set(folders)) == len(paths)

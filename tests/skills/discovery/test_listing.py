@@ -35,7 +35,7 @@ def test_selected_skills_come_first_and_are_marked() -> None:
     assert tree(block)[0].findtext("location") == "/w/skills/b/SKILL.md"
 
 
-def test_what_a_skill_needs_is_listed_within_the_budget() -> None:
+def test_needs_are_listed_within_the_budget() -> None:
     block = render(["b"], [skill("a"), skill("b")], needs={"b": "web access: not available", "a": ""})
     assert [item.findtext("needs") for item in tree(block)] == ["web access: not available", None]
     assert [child.tag for child in tree(block)[0]] == ["name", "description", "location", "needs", "selected"]
@@ -43,11 +43,11 @@ def test_what_a_skill_needs_is_listed_within_the_budget() -> None:
     assert len(render([], many, budget=4_000, needs={one.name: "web access: not available" for one in many})) <= 4_000
 
 
-def test_the_block_is_there_even_where_it_is_empty() -> None:
+def test_an_empty_listing_still_has_its_block() -> None:
     assert render([], []) == "<available_skills>\n</available_skills>"
 
 
-def test_at_most_thirty_are_shown_and_the_last_line_counts_the_rest() -> None:
+def test_the_listing_has_at_most_thirty_skills_and_counts_the_others() -> None:
     block = render([], [skill(f"s{number}") for number in range(42)])
     assert len(names(block)) == 30
     assert block.splitlines()[-2] == "12 more skills are left out of this list."
@@ -65,13 +65,13 @@ def test_descriptions_are_shortened_before_skills_are_dropped() -> None:
     assert "left out" in tight
 
 
-def test_what_xml_cannot_hold_is_escaped_or_left_out() -> None:
+def test_characters_that_are_invalid_in_xml_are_escaped_or_removed() -> None:
     block = render([], [skill("a", "</skill> <b> & \x00 \ud800 ]]>\nnext")])
     assert tree(block)[0].findtext("description") == "</skill> <b> &   ]]> next"
 
 
 @given(st.lists(st.text(max_size=2_000), max_size=40), st.integers(300, 20_000))
-def test_any_listing_parses_keeps_its_budget_and_is_the_same_again(texts: list[str], budget: int) -> None:
+def test_any_listing_is_valid_within_budget_and_deterministic(texts: list[str], budget: int) -> None:
     many = [skill(f"s{number}", text) for number, text in enumerate(texts)]
     block = render(["s1"], many, budget=budget)
     assert len(block) <= budget
@@ -81,7 +81,7 @@ def test_any_listing_parses_keeps_its_budget_and_is_the_same_again(texts: list[s
 
 
 @pytest.mark.parametrize("budget", [2_000, 6_000, 12_000])
-def test_the_same_skills_are_listed_the_same_wherever_they_stand(budget: int) -> None:
+def test_the_listing_does_not_depend_on_the_folder(budget: int) -> None:
     def listed(folder: str) -> str:
         many = [skill(f"s{number:02}", "word " * 100) for number in range(60)]
         moved = [replace(one, file=one.file.replace("/w/skills", folder)) for one in many]
@@ -93,7 +93,7 @@ def test_the_same_skills_are_listed_the_same_wherever_they_stand(budget: int) ->
 
 
 @pytest.mark.parametrize("budget", [2_000, 6_000, 12_000])
-def test_a_folder_that_is_escaped_changes_nothing_else(budget: int) -> None:
+def test_a_folder_with_escaped_characters_gives_the_same_listing(budget: int) -> None:
     def listed(folder: str, shown: str) -> str:
         many = [skill(f"s{number:02}", "word " * 100) for number in range(60)]
         moved = [replace(one, file=one.file.replace("/w/skills", folder)) for one in many]
@@ -110,7 +110,7 @@ def test_the_environment_sets_the_budget() -> None:
     assert budget({}) == 12_000
 
 
-def test_shortening_cuts_at_a_words_end() -> None:
+def test_descriptions_are_cut_at_word_boundaries() -> None:
     assert shorten("one two three", 10) == "one two…"
     assert shorten("onetwothree", 10) == "onetwothr…"
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
         ({"metadata": "web"}, []),
     ],
 )
-def test_the_frontmatter_says_what_a_skill_needs(values: dict[str, Any], what: list[str]) -> None:
+def test_needs_are_detected_in_the_frontmatter(values: dict[str, Any], what: list[str]) -> None:
     assert [need.capability for need in declared(values)] == what
 
 
@@ -58,22 +58,22 @@ def test_the_frontmatter_says_what_a_skill_needs(values: dict[str, Any], what: l
         ("", False),
     ],
 )
-def test_the_body_is_read_conservatively(body: str, needed: bool) -> None:
+def test_needs_are_detected_conservatively_in_the_body(body: str, needed: bool) -> None:
     assert [need.capability for need in in_body(body)] == ([WEB] if needed else [])
 
 
-def test_a_need_says_where_it_is_found() -> None:
+def test_a_need_names_its_source() -> None:
     assert in_body("# Title\n\nThen use WebFetch.") == [Need(WEB, "", "use WebFetch", 14)]
     assert declared({"allowed-tools": "WebFetch"}) == [Need(WEB, "allowed-tools", "WebFetch")]
 
 
-def test_a_listing_says_whether_it_is_there() -> None:
+def test_describe_names_unavailable_capabilities() -> None:
     both = [Need(WEB, "", ""), Need(COMMANDS, "", "")]
     assert describe(both, {WEB}) == "web access: available; running commands: not available"
     assert describe([], {WEB}) == ""
 
 
-def test_of_the_bundled_skills_two_need_the_web() -> None:
+def test_two_bundled_skills_need_web_access() -> None:
     files = sorted(LIBRARY.glob("*/SKILL.md"))
     found = {file.parent.name: needs(Skill(file.parent.name, "", str(file), "bundled")) for file in files}
     assert {name: [need.capability for need in given] for name, given in found.items() if given} == {

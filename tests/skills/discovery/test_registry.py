@@ -59,7 +59,7 @@ def test_a_lone_skill_md_in_the_workspace_need_not_match_its_folder(tmp_path: Pa
     assert found.warnings == []
 
 
-def test_of_two_in_one_location_the_last_in_path_order_is_kept_with_a_warning_naming_both(tmp_path: Path) -> None:
+def test_the_last_of_two_duplicates_in_a_location_is_kept_with_a_warning(tmp_path: Path) -> None:
     first = put(tmp_path / "skills/a/same", "same")
     last = put(tmp_path / "skills/b/same", "same")
     found = registry(tmp_path)
@@ -72,13 +72,13 @@ def test_of_two_in_one_location_the_last_in_path_order_is_kept_with_a_warning_na
     assert str(last) in str(warning)
 
 
-def test_names_with_the_same_slug_are_one(tmp_path: Path) -> None:
+def test_names_with_the_same_slug_are_duplicates(tmp_path: Path) -> None:
     put(tmp_path / "skills/a", "My Skill")
     put(tmp_path / "skills/b", "my-skill")
     assert sorted(states(registry(tmp_path)).values()) == ["active", "shadowed"]
 
 
-def test_nested_skills_and_folders_without_one_are_fine(tmp_path: Path) -> None:
+def test_nested_skills_are_found_and_other_folders_ignored(tmp_path: Path) -> None:
     put(tmp_path / "skills/outer", "outer")
     put(tmp_path / "skills/outer/deep/er/inner", "inner")
     (tmp_path / "skills/nothing").mkdir()
@@ -87,7 +87,7 @@ def test_nested_skills_and_folders_without_one_are_fine(tmp_path: Path) -> None:
     assert found.warnings == []
 
 
-def test_a_disabled_skill_does_not_uncover_a_shadowed_one(tmp_path: Path) -> None:
+def test_a_disabled_skill_still_shadows_others(tmp_path: Path) -> None:
     put(tmp_path / ".agents/skills/code-review", "code-review")
     put(tmp_path / "skills/code-review", "code-review")
     found = registry(tmp_path, {"SKILL_CODE_REVIEW_ENABLED": "False"})
@@ -138,7 +138,7 @@ def test_refresh_can_be_switched_off(tmp_path: Path) -> None:
     assert found.list_skills() == []
 
 
-def test_content_names_its_folder_and_fills_arguments(tmp_path: Path) -> None:
+def test_loaded_content_names_its_folder_and_contains_the_arguments(tmp_path: Path) -> None:
     put(tmp_path / "skills/a", "a", body="Review $ARGUMENTS now, $ARGUMENTS_X not.\n")
     put(tmp_path / "skills/b", "b", body="Review.\n")
     found = registry(tmp_path)
@@ -160,7 +160,7 @@ def test_an_unknown_name_lists_the_nearest_known_ones(tmp_path: Path) -> None:
         registry(tmp_path).load_content("code-reviw")
 
 
-def test_loading_a_broken_or_unreadable_skill_is_a_typed_error(tmp_path: Path) -> None:
+def test_loading_a_broken_or_unreadable_skill_raises_typed_errors(tmp_path: Path) -> None:
     path = put(tmp_path / "skills/a", "a")
     found = registry(tmp_path, {"SKILLS_REFRESH_ON_CALL": "false"})
     found.scan()
@@ -184,7 +184,7 @@ def test_summary_counts_many_warnings_in_one_line(tmp_path: Path) -> None:
     assert "SKILL.md:2: name 'Odd'" in summary(warnings[:2])[0]
 
 
-def test_a_broken_tool_has_a_row_beside_its_neighbours(tmp_path: Path) -> None:
+def test_a_broken_tool_is_listed_with_the_other_tools_of_its_file(tmp_path: Path) -> None:
     folder = tmp_path / "skills" / "demo"
     folder.mkdir(parents=True)
     (folder / "main.py").touch()
@@ -223,7 +223,7 @@ def test_text_above_the_frontmatter_does_not_hide_it_from_discovery(tmp_path: Pa
     assert found.load_content("a").endswith("Body.\n")
 
 
-def test_a_shared_registry_is_checked_seldom_but_still_sees_changes(tmp_path: Path) -> None:
+def test_a_shared_registry_is_checked_rarely_but_detects_changes(tmp_path: Path) -> None:
     put(tmp_path / "skills/a", "a")
     found = registry(tmp_path)
     found.share()
@@ -249,7 +249,7 @@ def test_a_shared_registry_is_checked_seldom_but_still_sees_changes(tmp_path: Pa
     assert [skill.name for skill in found.list_skills()] == ["a", "b"]
 
 
-def test_the_version_changes_with_the_skills_alone(tmp_path: Path) -> None:
+def test_the_version_only_changes_with_the_skills(tmp_path: Path) -> None:
     put(tmp_path / "skills/a", "a")
     found = registry(tmp_path, {"SKILLS_REFRESH_ON_CALL": "false"})
     found.list_skills()

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_hostile_files_never_stop_the_rest(tmp_path: Path) -> None:
+def test_hostile_files_do_not_stop_a_scan(tmp_path: Path) -> None:
     root = tmp_path / "skills"
     put(root / "good", "good")
     (root / "none").mkdir()
@@ -38,7 +38,7 @@ def test_hostile_files_never_stop_the_rest(tmp_path: Path) -> None:
 
 
 @needs_non_root
-def test_a_file_the_operating_system_denies_is_reported(tmp_path: Path) -> None:
+def test_a_file_without_read_permission_is_reported(tmp_path: Path) -> None:
     put(tmp_path / "skills/a", "a").chmod(0)
     (tmp_path / "skills/closed").mkdir(mode=0)
     found = registry(tmp_path)
@@ -82,7 +82,7 @@ def test_bounds_stop_a_scan_with_one_warning_each(tmp_path: Path) -> None:
     assert Bounds().depth >= 12
 
 
-def test_a_link_to_many_folders_with_few_skills_is_left_and_named(tmp_path: Path) -> None:
+def test_a_link_to_many_folders_with_few_skills_is_abandoned_with_a_warning(tmp_path: Path) -> None:
     for number in range(60):
         (tmp_path / f"system/lib/f{number:02}").mkdir(parents=True)
     (tmp_path / "system/lib/f01/more").symlink_to(tmp_path / "other")

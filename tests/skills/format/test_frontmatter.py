@@ -46,7 +46,7 @@ def test_a_plain_file_has_its_fields_and_body_and_no_problem() -> None:
         "---\nName: demo\nDescription: Use when: asked\n---\n",
     ],
 )
-def test_what_real_files_hold_loads(text: str) -> None:
+def test_mistakes_in_real_files_are_tolerated(text: str) -> None:
     parsed = read(text)
     assert parsed.broken is None
     assert (parsed.name, parsed.description) == ("demo", "Use when: asked")
@@ -60,12 +60,12 @@ def test_dashes_inside_a_value_do_not_end_the_frontmatter() -> None:
 
 
 @pytest.mark.parametrize("text", ["用于撰写报告。", "レポートを書く", "보고서 작성", "Écrit des rapports", "📊 charts"])
-def test_any_language_is_welcome(text: str) -> None:
+def test_descriptions_may_be_in_any_language(text: str) -> None:
     assert read(f"---\nname: demo\ndescription: {text}\n---\n").description == text
 
 
 @pytest.mark.parametrize("value", ["on", "no", "1.0", "2024-01-01", "null", "12:30:45", "0x1F"])
-def test_a_description_is_text_whatever_yaml_would_make_of_it(value: str) -> None:
+def test_a_description_is_always_read_as_text(value: str) -> None:
     assert read(f"---\nname: demo\ndescription: {value}\n---\n").description == value
 
 
@@ -86,7 +86,7 @@ def test_a_description_is_text_whatever_yaml_would_make_of_it(value: str) -> Non
         ),
     ],
 )
-def test_a_broken_file_says_line_fault_and_remedy(text: str, line: int, what: str) -> None:
+def test_a_broken_file_is_reported_with_line_fault_and_remedy(text: str, line: int, what: str) -> None:
     parsed = read(text)
     assert parsed.broken is not None
     assert parsed.broken.path == PATH
@@ -130,7 +130,7 @@ def test_a_name_of_another_form_is_loaded_under_its_slug_with_a_warning(name: st
     assert "name-form" in rules(parsed)
 
 
-def test_a_name_unlike_its_folder_counts_with_a_warning_unless_strict() -> None:
+def test_a_name_that_differs_from_its_folder_causes_a_warning_unless_strict() -> None:
     text = "---\nname: other\ndescription: x\n---\n"
     assert read(text).name == "other"
     assert rules(read(text)) == ["name-folder"]
@@ -166,7 +166,7 @@ def test_known_fields_of_the_wrong_kind_are_reported_but_load(lines: str, rule: 
 
 
 @pytest.mark.parametrize("value", ["true", "False", "'yes'", "no", "on", "0", "", "~"])
-def test_who_may_choose_a_skill_is_said_in_any_way_that_yaml_has(value: str) -> None:
+def test_invocation_keys_accept_all_yaml_booleans(value: str) -> None:
     assert not read(f"---\nname: demo\ndescription: x\nuser-invocable: {value}\n---\n").problems
 
 
@@ -332,7 +332,7 @@ def test_harmless_variations_are_loaded_without_a_problem(data: bytes) -> None:
         ("description: Rings \x07 bells\x00.", "Rings  bells.", 2, "control characters"),
     ],
 )
-def test_what_is_odd_is_loaded_with_its_line_and_remedy(lines: str, description: str, line: int, says: str) -> None:
+def test_oddities_are_reported_with_line_and_remedy(lines: str, description: str, line: int, says: str) -> None:
     parsed = loaded(f"---\nname: x\n{lines}\n---\n".encode())
     assert parsed.broken is None
     assert parsed.description == description
@@ -341,7 +341,7 @@ def test_what_is_odd_is_loaded_with_its_line_and_remedy(lines: str, description:
     assert says in f"{problem.what}; {problem.remedy}"
 
 
-def test_a_block_that_runs_on_into_the_body_gives_the_body_back() -> None:
+def test_an_unclosed_block_is_cut_where_the_body_starts() -> None:
     parsed = loaded(b"---\nname: x\ndescription: Reads.\n\n# Title\n\ntext\n\n---\nmore\n")
     assert parsed.body == "\n# Title\n\ntext\n\n---\nmore\n"
 
@@ -363,7 +363,7 @@ def test_metadata_indented_with_tabs_is_still_metadata() -> None:
         (b"<!-- x -->" * 20_000, "no frontmatter"),
     ],
 )
-def test_what_nobody_could_load_is_broken_and_has_a_remedy(data: bytes, says: str) -> None:
+def test_unreadable_frontmatter_is_broken_with_a_remedy(data: bytes, says: str) -> None:
     parsed = loaded(data)
     assert parsed.broken is not None
     assert says in parsed.broken.what

@@ -28,6 +28,6 @@ def test_aliases_that_repeat_a_little_are_read() -> None:
     assert len(load(text)) == 6  # type: ignore[arg-type]
 
 
-def test_libyaml_is_not_given_what_nests_too_deeply() -> None:
+def test_check_refuses_deep_nesting_before_libyaml_crashes() -> None:
     with pytest.raises(TooDeep):
         safe_yaml.check("[" * 5000)

@@ -30,7 +30,7 @@ tools:
         (("absent",), 1),
     ],
 )
-def test_each_value_has_its_line_and_an_absent_one_that_of_its_parent(keys: tuple[str | int, ...], line: int) -> None:
+def test_line_returns_the_line_of_a_value_or_of_its_parent(keys: tuple[str | int, ...], line: int) -> None:
     assert Document.parse(TEXT).line(keys) == line
 
 
@@ -76,7 +76,7 @@ def test_merge_keys_and_aliases_work() -> None:
         ("x" * (SIZE_LIMIT + 1), 1, "too large"),
     ],
 )
-def test_what_cannot_be_used_says_line_fault_and_remedy(text: str, line: int, what: str) -> None:
+def test_invalid_documents_are_reported_with_line_fault_and_remedy(text: str, line: int, what: str) -> None:
     with pytest.raises(DocumentError) as caught:
         Document.parse(text)
     assert what in caught.value.what

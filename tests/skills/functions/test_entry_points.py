@@ -52,7 +52,7 @@ def test_the_first_package_of_a_name_counts_and_unreadable_ones_are_skipped(tmp_
     assert entry_points("goalwright.tools", path) == [EntryPoint("x_tool", "first:f", "my-tools")]
 
 
-def test_what_is_installed_later_is_found(tmp_path: Path) -> None:
+def test_packages_installed_later_are_found(tmp_path: Path) -> None:
     def install(package: str) -> None:
         folder = tmp_path / f"{package}-1.0.dist-info"
         folder.mkdir()

@@ -212,7 +212,7 @@ async def async_each() -> AsyncIterator[int]:
         (partial(literal_odd, "a"), "a_b is not a function"),
     ],
 )
-def test_a_signature_that_no_model_can_be_told_of_is_refused(function: Callable[..., Any], says: str) -> None:
+def test_a_signature_without_a_schema_is_refused(function: Callable[..., Any], says: str) -> None:
     with pytest.raises(TypeError, match=re.escape(says)):
         tool(function, "a_b", Path("/w"))
 
@@ -221,7 +221,7 @@ def type_checked() -> Nowhere:  # type: ignore[name-defined]  # noqa: F821
     """Return what only type checkers know."""
 
 
-def test_a_type_that_a_function_returns_need_not_be_there() -> None:
+def test_an_unresolvable_return_type_is_ignored() -> None:
     assert tool(type_checked, "a_b", Path("/w")).parameters["properties"] == {}
 
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     ],
 )
 @pytest.mark.parametrize("pack", [zipped, tarred])
-def test_a_bad_archive_is_refused_whole(tmp_path: Path, entries: dict[str, bytes], pack: object) -> None:
+def test_an_archive_with_a_bad_entry_is_refused(tmp_path: Path, entries: dict[str, bytes], pack: object) -> None:
     workspace = tmp_path / "w"
     workspace.mkdir()
     source = pack(tmp_path / "bad.zip", entries)  # type: ignore[operator]
@@ -78,14 +78,14 @@ def test_links_inside_become_copies(tmp_path: Path) -> None:
         assert (target / name).read_bytes() == b"text"
 
 
-def test_bounds_hold_whatever_the_headers_say(tmp_path: Path) -> None:
+def test_limits_apply_even_if_headers_lie(tmp_path: Path) -> None:
     bomb = zipped(tmp_path / "bomb.zip", {"SKILL.md": SKILL, "zeros": b"\0" * 5_000_000})
     with pytest.raises(ArchiveRefused, match="times its size"), install.stage(bomb, tmp_path / "w"):
         pass
     many = zipped(tmp_path / "many.zip", {f"{number}": b"" for number in range(20)})
     with pytest.raises(ArchiveRefused, match="more than 10 entries"), members(many, ArchiveLimits(entries=10)):
         pass
-    with members(many) as files, pytest.raises(ArchiveRefused, match="nests deeper"):
+    with members(many) as files, pytest.raises(ArchiveRefused, match="nested deeper"):
         archive._check_depth(
             archive.Member(files[0].path.joinpath(*"abcdefghijklmnopqrstuvwxyz"), files[0].open), ArchiveLimits()
         )
@@ -134,7 +134,7 @@ def test_a_damaged_entry_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.GNUTYPE_LONGNAME])
-def test_headers_that_unpack_to_much_are_not_read(tmp_path: Path, kind: bytes) -> None:
+def test_excessive_tar_headers_are_refused(tmp_path: Path, kind: bytes) -> None:
     header = tarfile.TarInfo("x")
     header.type, header.size = kind, 256 * 1024 * 1024
     source = tmp_path / "x.tar.gz"
@@ -150,7 +150,7 @@ def test_headers_that_unpack_to_much_are_not_read(tmp_path: Path, kind: bytes) -
 
 
 @pytest.mark.parametrize("suffix", ["gz", "bz2", "xz", ""])
-def test_tar_archives_are_read_however_they_are_packed(tmp_path: Path, suffix: str) -> None:
+def test_tar_archives_are_read_with_every_compression(tmp_path: Path, suffix: str) -> None:
     put(tmp_path / "demo", "demo")
     (tmp_path / "demo/big.txt").write_text("x" * 300_000)
     source = tmp_path / f"x.tar.{suffix}"

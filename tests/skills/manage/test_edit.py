@@ -54,7 +54,7 @@ def test_a_file_that_changed_meanwhile_is_not_overwritten(registry: Registry, fo
     assert "Mine." in (folder / "SKILL.md").read_text(encoding="utf-8")
 
 
-def test_a_new_file_is_made_with_its_folder_and_a_program_stays_one(registry: Registry, folder: Path) -> None:
+def test_write_creates_folders_and_keeps_the_executable_bit(registry: Registry, folder: Path) -> None:
     edit.write(registry, "notes", "scripts/run.sh", "echo", "")
     (folder / "scripts" / "run.sh").chmod(0o755)
     edit.write(registry, "notes", "scripts/run.sh", "echo 2", seen(folder / "scripts" / "run.sh"))
@@ -109,7 +109,7 @@ def test_only_text_of_the_workspaces_own_skills_is_written(registry: Registry, t
         edit.write(registry, "none-such", "SKILL.md", "x", "")
 
 
-def test_what_is_not_text_or_not_there_is_said(registry: Registry, folder: Path) -> None:
+def test_reading_a_binary_or_missing_file_fails(registry: Registry, folder: Path) -> None:
     skill = registry.get("notes")
     assert skill is not None
     (folder / "picture.png").write_bytes(b"\x89PNG\0")
@@ -122,7 +122,7 @@ def test_what_is_not_text_or_not_there_is_said(registry: Registry, folder: Path)
         edit.read(skill, "none.md")
 
 
-def test_files_are_renamed_and_deleted_if_they_are_what_was_read(registry: Registry, folder: Path) -> None:
+def test_files_are_renamed_and_deleted_if_unchanged(registry: Registry, folder: Path) -> None:
     edit.write(registry, "notes", "run.sh", "echo hi\n", "")
     (folder / "run.sh").chmod(0o755)
     tag = seen(folder / "run.sh")
@@ -142,7 +142,7 @@ def test_files_are_renamed_and_deleted_if_they_are_what_was_read(registry: Regis
             edit.rename(registry, "notes", "other.md", path, seen(folder / "other.md"))
 
 
-def test_the_file_that_makes_a_skill_stays(registry: Registry, folder: Path) -> None:
+def test_the_main_file_of_a_skill_cannot_be_removed(registry: Registry, folder: Path) -> None:
     tag = seen(folder / "SKILL.md")
     with pytest.raises(InputError, match=r"SKILL\.md makes 'notes' a skill"):
         edit.remove(registry, "notes", "SKILL.md", tag)

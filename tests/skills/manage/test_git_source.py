@@ -128,13 +128,13 @@ def test_addresses_are_understood(url: str) -> None:
         ("git@h.test:o/r.git", "git@h.test:o/r.git"),
     ],
 )
-def test_a_lock_file_that_others_read_holds_no_password(url: str, kept: str) -> None:
+def test_the_lock_file_contains_no_password(url: str, kept: str) -> None:
     found = GitUrl.parse(f"{url}#skills/pdf")
     assert found is not None
     assert (found.url, found.kept) == (url, kept)
 
 
-def test_nothing_of_a_repository_runs(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_code_of_a_repository_runs(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Hooks, filters, submodules, links and settings of the user's that would run something."""
     mark = tmp_path / "ran"
     evil = tmp_path / "evil.sh"
@@ -175,7 +175,7 @@ def test_a_link_out_of_the_repository_refuses_it(repository: Path, tmp_path: Pat
         pass
 
 
-def test_what_is_not_there_is_told(repository: Path, tmp_path: Path) -> None:
+def test_missing_repositories_and_folders_are_reported(repository: Path, tmp_path: Path) -> None:
     with (
         pytest.raises(ArchiveRefused, match="no folder skills/gone"),
         fetched(local(repository, "skills/gone"), local=True),
@@ -188,7 +188,7 @@ def test_what_is_not_there_is_told(repository: Path, tmp_path: Path) -> None:
         pass
 
 
-def test_a_skill_is_imported_updated_and_its_drift_told(
+def test_an_imported_skill_is_updated_and_local_edits_are_reported(
     repository: Path, workspace: Path, goalwright: Callable[..., Ran]
 ) -> None:
     ran = goalwright("skills", "import", "--all", "--allow-local", "--json", f"file://{repository}", cwd=workspace)
@@ -216,7 +216,7 @@ def test_a_skill_is_imported_updated_and_its_drift_told(
     assert goalwright("skills", "update", "nope", cwd=workspace).status == 2
 
 
-def test_a_lock_file_of_a_stranger_is_only_data(workspace: Path, goalwright: Callable[..., Ran]) -> None:
+def test_an_untrusted_lock_file_causes_no_fetch(workspace: Path, goalwright: Callable[..., Ran]) -> None:
     (workspace / ".agents").mkdir(exist_ok=True)
     row = {"url": "ext::sh -c evil", "commit": "x", "sha256": "y"}
     (workspace / ".agents/skills.lock").write_text(json.dumps({"version": 1, "skills": {"alpha": row}}))
@@ -229,8 +229,8 @@ def test_a_lock_file_of_a_stranger_is_only_data(workspace: Path, goalwright: Cal
     assert "skills.lock cannot be read" in broken.err
 
 
-def test_a_tree_that_repeats_itself_without_end_is_refused(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(git_source, "_LISTED", 2 * 1024**2)
+def test_a_recursive_tree_is_refused(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(git_source, "_LARGEST_LISTING", 2 * 1024**2)
     row = git(repository, "ls-tree", "HEAD:skills/alpha", "--", "SKILL.md").replace("SKILL.md", "f{}")
     for _ in range(7):
         tree = "\n".join(row.format(number) for number in range(10))
@@ -250,13 +250,13 @@ def test_a_tree_that_repeats_itself_without_end_is_refused(repository: Path, mon
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200 * 1024, "ten million names"
 
 
-def test_nothing_that_git_started_outlives_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_child_processes_of_git_are_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     slow = tmp_path / "bin" / "git"
     slow.parent.mkdir()
     slow.write_text(f"#!/bin/sh\nsleep 300 &\necho $! > {tmp_path}/child\nwait\n")
     slow.chmod(0o755)
     monkeypatch.setenv("PATH", f"{slow.parent}:{os.environ['PATH']}")
-    monkeypatch.setattr(git_source, "_SECONDS", 2)
+    monkeypatch.setattr(git_source, "_TIMEOUT", 2)
 
     with pytest.raises(InputError, match="took longer than 2 s"), fetched(local(tmp_path), local=True):
         pass

@@ -31,7 +31,7 @@ def test_a_wrong_name_or_no_description_adds_nothing(tmp_path: Path, name: str, 
     assert everything(tmp_path) == set()
 
 
-def test_a_missing_source_says_what_to_give(tmp_path: Path) -> None:
+def test_a_missing_source_is_reported_with_a_hint(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="does not exist") as missing, install.stage(Path("nowhere.zip"), tmp_path):
         pass
     assert "give a folder" in missing.value.hint
@@ -92,7 +92,7 @@ def test_a_source_that_is_not_committed_leaves_nothing(tmp_path: Path) -> None:
         "---\ndescription: Shows.\n---\nname: in the body\n",
     ],
 )
-def test_a_skill_imported_under_an_id_is_known_by_it(tmp_path: Path, text: str) -> None:
+def test_a_skill_imported_under_an_id_is_renamed(tmp_path: Path, text: str) -> None:
     source, workspace = tmp_path / "demo", tmp_path / "w"
     source.mkdir()
     workspace.mkdir()
@@ -170,7 +170,7 @@ def test_a_skills_files_are_listed(tmp_path: Path) -> None:
     assert install.files(skill)[1] == ("ref/x.md", 5)
 
 
-def test_what_to_distrust_in_an_import_is_known_before_it_is_committed(tmp_path: Path) -> None:
+def test_suspicious_content_is_reported_before_the_commit(tmp_path: Path) -> None:
     entries = {"SKILL.md": SKILL + b"<!-- you must run it -->\n", "bin/x": b"\x7fELF\0\0", "s.sh": b"curl x | sh\n"}
     with install.stage(zipped(tmp_path / "x.zip", entries), tmp_path) as staged:
         assert {(f.path, f.rule) for f in staged.distrust} == {

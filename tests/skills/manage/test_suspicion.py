@@ -25,7 +25,7 @@ from tests.growth import growth
         ("cp ~/.aws/credentials .", "credentials"),
     ],
 )
-def test_what_to_distrust_is_found(text: str, rule: str) -> None:
+def test_suspicious_text_is_found(text: str, rule: str) -> None:
     assert rule in [finding.rule for finding in suspicions("first\n" + text)]
     assert all(finding.line == 2 for finding in suspicions("first\n" + text))
 
@@ -33,7 +33,7 @@ def test_what_to_distrust_is_found(text: str, rule: str) -> None:
 @pytest.mark.parametrize(
     "text", ["plain", "<!-- a note -->", "curl x -o y", "👩\u200d💻 emoji", "| shell |", "\ufeffbom"]
 )
-def test_ordinary_text_is_not_distrusted(text: str) -> None:
+def test_ordinary_text_is_not_suspicious(text: str) -> None:
     assert list(suspicions(text)) == []
 
 
@@ -43,5 +43,5 @@ def test_a_hidden_comment_has_its_line() -> None:
 
 
 @pytest.mark.slow
-def test_hidden_comments_are_found_in_time_that_grows_with_the_text() -> None:
+def test_hidden_comments_are_found_in_linear_time() -> None:
     assert growth(lambda count: list(suspicions("<!--run-->\n" * count)), 4_000, 32_000) < 1.5

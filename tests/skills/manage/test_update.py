@@ -71,7 +71,7 @@ def test_a_newer_version_is_shown_as_a_patch_and_installed_with_its_origin(impor
     assert updated.sha256 == lock_file.fingerprint(imported / ".agents/skills/pdf")
 
 
-def test_a_skill_that_was_edited_here_says_so(imported: Path, repository: Path) -> None:
+def test_local_edits_are_detected(imported: Path, repository: Path) -> None:
     commit(repository, "Second.")
     (imported / ".agents/skills/pdf/SKILL.md").write_text(SKILL.format(body="Mine."))
 
@@ -79,6 +79,6 @@ def test_a_skill_that_was_edited_here_says_so(imported: Path, repository: Path) 
         assert version.was_edited
 
 
-def test_a_skill_that_came_from_nowhere_is_refused_with_what_to_do(imported: Path) -> None:
+def test_updating_a_skill_without_an_origin_is_refused_with_a_hint(imported: Path) -> None:
     with pytest.raises(InputError, match="notes was not imported from a repository"):
         imported_skills(imported, ["pdf", "notes"])
