@@ -44,7 +44,7 @@ def test_missing_capabilities_cause_a_warning_on_their_line() -> None:
     declared = GOOD.replace("name: brewing-tea", "name: brewing-tea\nallowed-tools: Read WebFetch")
     (finding,) = check(declared, "brewing-tea", lambda _: True)
     assert (finding.rule, finding.severity, finding.line) == ("needs", "warning", 3)
-    assert finding.message == "needs web access (allowed-tools: WebFetch), which tasks do not have here"
+    assert finding.message == "needs web access (allowed-tools: WebFetch), which tasks lack here"
     assert check(declared, "brewing-tea", lambda _: True, {"web access"}) == []
     (finding,) = check(GOOD.replace("Brew:", "Use WebFetch first. Brew:"), "brewing-tea", lambda _: True)
     assert (finding.line, "(the body: Use WebFetch)" in finding.message) == (9, True)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from goalwright.interfaces.cli.hints import hint_for
 from goalwright_executor.stores.errors import BadStore, LeaseLost, NoJournal, StoreFailed
+from goalwright_skills.manage.git_source import UnsupportedAddress
+from goalwright_skills.manage.install import Exists, SeveralSkills
 
 
 def test_the_hint_for_an_unusable_journal_names_the_flag() -> None:
@@ -22,3 +24,11 @@ def test_the_hint_for_a_missing_journal_names_the_flags() -> None:
 def test_hints_that_need_no_other_journal_are_unchanged() -> None:
     assert hint_for(StoreFailed("it is locked", hint="wait for the other process")) == "wait for the other process"
     assert "--journal" not in hint_for(LeaseLost("another process has taken over run r", ["r"]))
+
+
+def test_the_hints_for_imports_name_the_flags() -> None:
+    assert "--yes" in hint_for(Exists("it exists", replaceable=True))
+    assert "--all" in hint_for(SeveralSkills("there are several"))
+    assert "--allow-local" in hint_for(UnsupportedAddress("file:///x"))
+    assert "--allow-local" not in hint_for(UnsupportedAddress("ext::x", allow_local=True))
+    assert hint_for(Exists("it exists", hint="choose another name")) == "choose another name"
