@@ -1,4 +1,4 @@
-"""A chat: turns and commands one after the other."""
+"""A chat: its conversation, its settings, and the goals that are typed."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ if TYPE_CHECKING:
 _FILE = re.compile(r'(?<!\S)@(?:"([^"\n]+)"|(\S+))')
 _RESOURCE = re.compile(r"(?<!\S)@([\w.-]+):(\S*[^\s.,;:!?)])")
 _UNSAFE_NAME = re.compile(r"[^\w.-]+")
-_LONGEST_NAME = 60
+_MAX_NAME = 60
 
 
 @dataclass(slots=True)
 class Chat:
-    """A conversation, and what the person at it has chosen; `base` is what every goal is given.
+    """A conversation with the choices of its user; `base` holds the options of every goal.
 
-    `planned` is a goal with a plan that was made and not run yet. `open_models` makes what opens models, by settings.
-    `page` shows it in a browser for as long as it lasts; None if nobody stays to look. `target` gets the last answer.
+    `planned` is a goal with a plan that has not run yet. `open_models` returns the function that opens models for given
+    settings. `page` shows the conversation in a browser; None without a terminal. `target` gets the last answer.
     """
 
     conversation: Conversation
@@ -63,14 +63,13 @@ class Chat:
         return self.conversation.goalwright
 
     async def goal(self, text: str) -> Goal:
-        """The goal in a typed text; files are looked for in the current folder first, then in the workspace."""
-        here = Path.cwd()
-        goal = typed_goal(text, self.base, (here, self.goalwright.paths.workspace))
+        """Return the goal in a typed text; files are looked up in the current folder, then in the workspace."""
+        goal = typed_goal(text, self.base, (Path.cwd(), self.goalwright.paths.workspace))
         resources = await resource_files(text, self.goalwright)
         return replace(goal, files=tuple(dict.fromkeys((*goal.files, *resources))))
 
     def skill_names(self) -> list[str]:
-        """The skills that a goal can name."""
+        """Return the names of the skills that a goal can request."""
         return sorted(skill.name for skill in self.goalwright.workspace.skills.active() if skill.user_invocable)
 
     async def turn(
@@ -83,7 +82,7 @@ class Chat:
     ) -> Result:
         """Run a goal as the next turn."""
         turn = self.conversation.turn(goal, record=record, stop=stop, approve=approve, review=review)
-        return self._kept(await turn)
+        return self._recorded(await turn)
 
     async def resume(
         self,
@@ -92,17 +91,17 @@ class Chat:
         approve: Approve | None = None,
         review: Review | None = None,
     ) -> Result | None:
-        """Continue the last turn, if it was cut off or waits."""
+        """Continue the last turn if it was interrupted or waits."""
         result = await self.conversation.resume(record=record, stop=stop, approve=approve, review=review)
-        return self._kept(result) if result is not None else None
+        return self._recorded(result) if result is not None else None
 
-    def _kept(self, result: Result) -> Result:
+    def _recorded(self, result: Result) -> Result:
         self.results.append(result)
         self.status = execution.EXIT[result.status]
         return result
 
     def show(self, result: Result) -> None:
-        """Print how a turn ended, and write its answer to where `-o` says."""
+        """Print the result of a turn, and write its answer to the target."""
         written = execution.write_answer(result, self.target, self.goalwright.paths.workspace)
         if written is not None and result.answer is not None and not self.mode.quiet:
             output.say(f"Answer written to {written}")
@@ -114,12 +113,12 @@ class Chat:
             answer.show(result, None, resume, self.goalwright.paths.workspace, quiet=self.mode.quiet)
 
     def resume_command(self, result: Result) -> list[str]:
-        """The command that continues a turn by itself, as its parts."""
+        """Return the arguments of the command that continues a turn."""
         goalwright = self.goalwright
         return resuming(result.run_id, goalwright.paths.workspace, result.journal, goalwright.settings, self.target)
 
     def use_model(self, name: str) -> None:
-        """Use another model from the next turn on."""
+        """Use another model from the next turn."""
         settings = replace(self.goalwright.settings, model=name)
         self._rebuild(settings)
 
@@ -130,23 +129,23 @@ class Chat:
         self.results.clear()
 
     def _rebuild(self, settings: Settings) -> None:
-        before = self.goalwright
+        previous = self.goalwright
         goalwright = Goalwright(
-            before.paths.workspace, settings, open_model=self.open_models(settings), journal=before.journal
+            previous.paths.workspace, settings, open_model=self.open_models(settings), journal=previous.journal
         )
         self.conversation = Conversation(goalwright, self.conversation.id)
 
     def continue_command(self) -> str:
-        """The command that continues this conversation."""
+        """Return the command that continues this conversation."""
         goalwright = self.goalwright
         program, _, _, *where = resume_command("", goalwright.paths.workspace, goalwright.journal.url)
         return shlex.join([program, "chat", "--conversation", self.conversation.id, *where])
 
 
 def typed_goal(text: str, base: Goal, folders: tuple[Path, ...]) -> Goal:
-    """The goal in a typed text, with what every goal of the chat is given.
+    """Return the goal in a typed text, with the options of `base`.
 
-    What follows `@` is a file if there is one of that name in a folder; else it stays text.
+    `@name` adds a file if it exists in one of the folders; otherwise it stays text.
     """
     files = [file for match in _FILE.finditer(text) if (file := _typed_file(match[1] or match[2], folders)) is not None]
     return replace(base, text=text, files=tuple(dict.fromkeys((*base.files, *files))))
@@ -154,32 +153,32 @@ def typed_goal(text: str, base: Goal, folders: tuple[Path, ...]) -> Goal:
 
 def _typed_file(name: str, folders: tuple[Path, ...]) -> Path | None:
     for folder in folders:
-        for spelled in dict.fromkeys((name, name.rstrip(".,;:!?)"))):
-            if (path := (folder / Path(spelled).expanduser())).is_file():
+        for candidate in dict.fromkeys((name, name.rstrip(".,;:!?)"))):
+            if (path := (folder / Path(candidate).expanduser())).is_file():
                 return path
     return None
 
 
 async def resource_files(text: str, goalwright: Goalwright) -> list[Path]:
-    """The files of the resources that a text names; raises InputError if a server does not give one.
+    """Read the resources `@server:uri` in a text, and return their files; raises InputError if one cannot be read.
 
-    What names no server that is configured stays text.
+    The names of unknown servers stay text.
     """
     tools = goalwright.workspace.tools
-    found = dict.fromkeys(_RESOURCE.findall(text)) if tools.has_mcp else {}
-    servers = {state.entry.name for state in tools.mcp.states()[0]} if found else set()
-    return [await _resource_file(goalwright, server, uri) for server, uri in found if server in servers]
+    resources = dict.fromkeys(_RESOURCE.findall(text)) if tools.has_mcp else {}
+    servers = {state.entry.name for state in tools.mcp.states()[0]} if resources else set()
+    return [await _resource_file(goalwright, server, uri) for server, uri in resources if server in servers]
 
 
 async def _resource_file(goalwright: Goalwright, server: str, uri: str) -> Path:
     agents = goalwright.paths.agents
     folder = agents / "runs" / "resources" / hashlib.sha256(f"{server}:{uri}".encode()).hexdigest()[:16]
-    read = await goalwright.workspace.tools.read_resource(server, uri, folder)
-    if read.error is not None:
-        raise InputError(f"@{server}:{uri} cannot be read: {read.error.message}", hint="leave it out, or try it again")
-    kept = [read.data.get("artifact"), *(row.get("path") for row in read.data.get("files", ()))]
-    if whole := next(filter(None, kept), None):
-        return Path(whole)
-    path = folder / (_UNSAFE_NAME.sub("-", uri.rpartition("/")[2])[:_LONGEST_NAME].strip(".-") or "resource")
-    safe_files.write(path, read.text, below=agents.parent)
+    result = await goalwright.workspace.tools.read_resource(server, uri, folder)
+    if result.error is not None:
+        raise InputError(f"@{server}:{uri} cannot be read: {result.error.message}", hint="leave it out, or try again")
+    stored = [result.data.get("artifact"), *(row.get("path") for row in result.data.get("files", ()))]
+    if complete := next(filter(None, stored), None):
+        return Path(complete)
+    path = folder / (_UNSAFE_NAME.sub("-", uri.rpartition("/")[2])[:_MAX_NAME].strip(".-") or "resource")
+    safe_files.write(path, result.text, below=agents.parent)
     return path

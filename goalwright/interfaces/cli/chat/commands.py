@@ -1,4 +1,4 @@
-"""What a person can type in a chat that begins with `/`."""
+"""The commands of a chat, which begin with `/`."""
 
 from __future__ import annotations
 
@@ -27,54 +27,54 @@ if TYPE_CHECKING:
 
 COMMANDS = {
     "/plan": "show the last plan; /plan GOAL makes one, /plan edit and /plan run continue it",
-    "/skills": "which skills were selected, and which were used",
+    "/skills": "the skills of the last turn: selected, used, and why",
     "/model": "show the model, or use another: /model NAME",
-    "/files": "the files that the next turn is given",
-    "/cost": "what this conversation has cost",
+    "/files": "the files of the next turn",
+    "/cost": "the cost of this conversation",
     "/tasks": "the tasks of the last turn",
-    "/why": "what a task was told, and what came of it: /why TASK",
-    "/retry": "continue the last turn, or do it again if it is done",
-    "/undo": "take back the last turn and its file changes",
+    "/why": "the instruction and the result of a task: /why TASK",
+    "/retry": "continue the last turn, or run it again if it is done",
+    "/undo": "undo the last turn and its file changes",
     "/save": "write the last answer to a file: /save FILE",
     "/open": "show the conversation in a browser",
     "/clear": "begin another conversation",
     "/help": "this list",
     "/quit": "leave",
 }
-_SHOWN = 2_000
-_MOST_TURNS = 1_000
+_MAX_TEXT = 2_000
+_MAX_TURNS = 1_000
 
 
 class Quit(Exception):
-    """The person leaves."""
+    """Raised to leave the chat."""
 
 
-async def carry_out(chat: Chat, text: str) -> Goal | str | None:
-    """Carry out a command; what it returns is run next: a goal, or `resume` for the last turn."""
-    name, _, rest = text.strip().partition(" ")
+async def execute(chat: Chat, text: str) -> Goal | str | None:
+    """Execute a command, and return what to run next: a goal, or `resume` for the last turn."""
+    name, _, argument = text.strip().partition(" ")
     command = _FUNCTIONS.get(name)
     if command is None:
         raise InputError(f"there is no command {name!r}", hint="/help lists them; a goal does not begin with /")
-    return await command(chat, rest.strip())
+    return await command(chat, argument.strip())
 
 
-async def _plan(chat: Chat, rest: str) -> Goal | None:
+async def _plan(chat: Chat, argument: str) -> Goal | None:
     from goalwright.runs.plans import plan_file
 
-    if rest == "run":
+    if argument == "run":
         if chat.planned is None:
             raise InputError("there is no plan to run", hint="make one with /plan GOAL")
         (goal, plan), chat.planned = chat.planned, None
         return replace(await chat.goal(goal), plan=plan)
-    if rest == "edit":
+    if argument == "edit":
         goal, plan = chat.planned or _last_plan(chat)
         text = await plan_review.in_editor(plan_file.dump(plan, "yaml", goal))
         seen = await asyncio.to_thread(chat.conversation.seen)
-        known = chat.goalwright.workspace.known(seen.earlier_ids)
-        chat.planned = goal, plan_file.parse(text, "as edited", known).plan
-    elif rest:
-        turn = await asyncio.to_thread(chat.conversation.as_next, await chat.goal(rest))
-        chat.planned = rest, await chat.goalwright.plan(turn)
+        names = chat.goalwright.workspace.known(seen.earlier_ids)
+        chat.planned = goal, plan_file.parse(text, "as edited", names).plan
+    elif argument:
+        turn = await asyncio.to_thread(chat.conversation.as_next, await chat.goal(argument))
+        chat.planned = argument, await chat.goalwright.plan(turn)
     goal, plan = chat.planned or _last_plan(chat)
     output.say(plan_review.drawn(plan))
     if chat.planned is not None:
@@ -107,17 +107,17 @@ async def _skills(chat: Chat, _: str) -> None:
     result = _last(chat)
     for row in chat.goalwright.journal.store.rows(result.run_id, types=("skills_selected",)):
         event = records.event_of(row, chat.goalwright.paths)
-        for one in event.selections if isinstance(event, SkillsSelected) and event.task is None else ():
-            used = ", used" if one.name in result.skills_used else ""
-            sure = ", certain" if one.certain else ""
-            output.say(f"{one.name}  {one.score:.2f}{sure}{used}: {cut(one.reason, 200)}")
+        for selection in event.selections if isinstance(event, SkillsSelected) and event.task is None else ():
+            used = ", used" if selection.name in result.skills_used else ""
+            certain = ", certain" if selection.certain else ""
+            output.say(f"{selection.name}  {selection.score:.2f}{certain}{used}: {cut(selection.reason, 200)}")
     if not result.skills:
         output.say("No skill was selected.")
 
 
-async def _model(chat: Chat, rest: str) -> None:
-    if rest:
-        chat.use_model(rest)
+async def _model(chat: Chat, argument: str) -> None:
+    if argument:
+        chat.use_model(argument)
     output.say(f"Model: {chat.goalwright.settings.model or 'the default'}")
 
 
@@ -126,11 +126,11 @@ async def _files(chat: Chat, _: str) -> None:
     for path in dict.fromkeys((*chat.base.files, *files)):
         output.say(str(path))
     if not files and not chat.base.files:
-        output.say("No files. Give one with @path in a goal.")
+        output.say("No files. Add one with @path in a goal.")
 
 
 async def _cost(chat: Chat, _: str) -> None:
-    turns = list(chat.goalwright.journal.store.summaries(_MOST_TURNS, conversation=chat.conversation.id))
+    turns = list(chat.goalwright.journal.store.summaries(_MAX_TURNS, conversation=chat.conversation.id))
     costs = [turn.cost_usd for turn in turns]
     total = "unknown" if None in costs else dollars(sum(cost or 0.0 for cost in costs))
     seconds = sum(turn.seconds or 0.0 for turn in turns)
@@ -145,51 +145,51 @@ async def _tasks(chat: Chat, _: str) -> None:
         output.say("The last turn has no tasks: it was answered at once.")
 
 
-async def _why(chat: Chat, rest: str) -> None:
+async def _why(chat: Chat, argument: str) -> None:
     result = _last(chat)
-    task = next((task for task in result.tasks if task.id == rest), None)
+    task = next((task for task in result.tasks if task.id == argument), None)
     if task is None:
         names = ", ".join(task.id for task in result.tasks) or "none"
-        raise InputError(f"the last turn has no task {rest!r}; its tasks are: {names}", hint="/why TASK")
+        raise InputError(f"the last turn has no task {argument!r}; its tasks are: {names}", hint="/why TASK")
     planned = result.plan.task(task.id) if result.plan is not None and task.id in result.plan else None
     output.say(f"{task.id}: {task.status}, {counted(task.attempts, 'attempt')}, {task.seconds:.1f} s")
     if planned is not None:
         output.say(f"waits for: {', '.join(planned.depends_on) or 'nothing'}")
-        output.say(f"told: {cut(planned.instruction, _SHOWN)}")
+        output.say(f"instruction: {cut(planned.instruction, _MAX_TEXT)}")
     if task.error:
-        output.say(f"error: {cut(task.error, _SHOWN)}")
+        output.say(f"error: {cut(task.error, _MAX_TEXT)}")
     if task.output:
-        output.say(f"result: {cut(task.output, _SHOWN)}")
+        output.say(f"result: {cut(task.output, _MAX_TEXT)}")
     output.say(f"More: {output.program()} trace show {result.run_id} --task {task.id}")
 
 
 async def _retry(chat: Chat, _: str) -> Goal | str:
     turn = _last_turn(chat)
-    if turn.status not in ("done",):
+    if turn.status != "done":
         return "resume"
     goal = await asyncio.to_thread(chat.conversation.goal_of, turn)
-    _say_left(await chat.conversation.take_back())
+    _say_unrestored(await chat.conversation.take_back())
     return replace(goal, stream=chat.base.stream)
 
 
 async def _undo(chat: Chat, _: str) -> None:
     taken = await chat.conversation.take_back()
-    output.say(f"Took back turn {taken.turn.number}: {cut(taken.turn.goal, 60)}")
-    _say_left(taken)
+    output.say(f"Undid turn {taken.turn.number}: {cut(taken.turn.goal, 60)}")
+    _say_unrestored(taken)
 
 
-def _say_left(taken: TakenBack) -> None:
+def _say_unrestored(taken: TakenBack) -> None:
     for path in taken.left:
-        output.say(f"left alone, because it has changed since: {path}")
+        output.say(f"not restored, because it has changed since: {path}")
 
 
-async def _save(chat: Chat, rest: str) -> None:
-    if not rest:
+async def _save(chat: Chat, argument: str) -> None:
+    if not argument:
         raise InputError("name a file", hint="/save FILE")
     text = _last(chat).answer
     if text is None:
         raise InputError("the last turn has no answer", hint="/retry continues it")
-    path = Path(os.path.expanduser(rest))  # noqa: ASYNC240, PTH111 - a lookup of the home folder
+    path = Path(os.path.expanduser(argument))  # noqa: ASYNC240, PTH111 - a lookup of the home folder
     try:
         await asyncio.to_thread(whole_file.write, path, text if text.endswith("\n") else f"{text}\n")
     except OSError as error:
@@ -210,17 +210,17 @@ async def _open(chat: Chat, _: str) -> None:
 
 
 async def _clear(chat: Chat, _: str) -> None:
-    output.say(f"A new conversation. The one before: {chat.continue_command()}")
+    output.say(f"A new conversation. To continue the last one: {chat.continue_command()}")
     chat.clear()
 
 
 async def _help(_: Chat, __: str) -> None:
-    for name, what in COMMANDS.items():
-        output.say(f"{name:8} {what}")
+    for name, description in COMMANDS.items():
+        output.say(f"{name:8} {description}")
     output.say(
-        "@path gives a file, @server:uri a resource, $name asks for a skill, !text is a remark for tasks to come."
+        "@path adds a file, @server:uri a resource, $name a skill; !text is a remark for tasks that have not begun."
     )
-    output.say("Esc Enter, or \\ at the end, begins another line. Ctrl-C stops the turn; twice leaves.")
+    output.say("Esc Enter, or \\ at the end, begins a new line. Ctrl-C stops the turn; pressed twice, it leaves.")
 
 
 async def _quit(_: Chat, __: str) -> None:
@@ -235,6 +235,6 @@ _FUNCTIONS: dict[str, Callable[[Chat, str], Awaitable[Goal | str | None]]] = {
 
 
 def say_error(error: GoalwrightError) -> None:
-    """Say what went wrong; the chat goes on."""
+    """Print an error; the chat continues."""
     hint = hint_for(error)
     output.say(f"error: {error.message}" + (f"\n{hint}" if hint else ""))

@@ -1,4 +1,4 @@
-"""The page of a conversation: `goalwright serve` in a thread of the chat, from the first `/open` to the chat's end."""
+"""Serves the page of a conversation in a thread, from the first `/open` to the end of the chat."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from goalwright.interfaces.web.serve import WebServer
     from goalwright.runs.runtime import Goalwright
 
-_PORT = 8420  # as of `goalwright serve`; the next free one if it is taken
-_END = 10.0  # seconds for the runs that were started from the page
+_PORT = 8420  # as for `goalwright serve`; the next free port if it is taken
+_CLOSE_TIMEOUT = 10.0  # seconds for runs that were started from the page
 
 
 class ConversationPage:
-    """Serves the workspace of a chat with its flags; the address has a token, without which nothing is shown."""
+    """Serves the workspace of a chat with its flags; the address includes the required token."""
 
     def __init__(self, workspace: Path, flags: Mapping[str, Any]) -> None:
         self._workspace = workspace
@@ -32,7 +32,7 @@ class ConversationPage:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def address(self, conversation: str) -> str:
-        """Where the conversation is shown; raises InputError if no port can be used."""
+        """Return the address of the conversation's page; raises InputError if no port is free."""
         server = self._server or self._start()
         base, _, token = server.address.partition("/#")
         return f"{base}/conversations/{quote(conversation, safe='')}#{token}"
@@ -43,7 +43,7 @@ class ConversationPage:
 
         listening = bind("127.0.0.1", _PORT, allow_remote=False)
         server = WebServer(Site(self._workspace, self._flags), listening, lambda: None)
-        server.capture_signals = nullcontext  # type: ignore[method-assign, assignment] # Ctrl-C is the chat's
+        server.capture_signals = nullcontext  # type: ignore[method-assign, assignment] # the chat handles Ctrl-C
         self._server = server
         self._thread = threading.Thread(target=lambda: asyncio.run(self._serve(server)), name="page", daemon=True)
         self._thread.start()
@@ -54,16 +54,16 @@ class ConversationPage:
         await server.run_to_end()
 
     def close(self) -> None:
-        """Serve no longer; runs that were started from the page are interrupted."""
+        """Stop the server; runs that were started from the page are interrupted."""
         if self._server is None or self._thread is None:
             return
         if self._loop is not None and self._thread.is_alive():
             self._loop.call_soon_threadsafe(self._server.end)
-        self._thread.join(_END)
+        self._thread.join(_CLOSE_TIMEOUT)
 
 
 def write_file(goalwright: Goalwright, run_id: str) -> Path:
-    """A run as a page in one file, for where no server would outlive it."""
+    """Write a run as a self-contained page, for a chat that does not last as long as its reader."""
     from goalwright.traces.html_page import render
 
     page = goalwright.paths.cache / "pages" / f"{run_id}.html"
@@ -73,7 +73,7 @@ def write_file(goalwright: Goalwright, run_id: str) -> Path:
 
 
 def show(address: str) -> bool:
-    """Open an address, if a browser can open a window: one in the terminal would take the chat's place."""
+    """Open an address if a browser can open a window; a browser in the terminal would cover the chat."""
     import webbrowser
 
     has_screen = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")

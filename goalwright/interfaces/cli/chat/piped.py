@@ -1,4 +1,4 @@
-"""A chat without a terminal: goals come line by line, and each answer is printed."""
+"""A chat without a terminal: every line of stdin is a goal, and each answer is printed."""
 
 from __future__ import annotations
 
@@ -26,42 +26,48 @@ if TYPE_CHECKING:
 
 
 async def talk(chat: Chat, first: Goal | str | None, *, resume: bool, allow_all: bool) -> int:
-    """Take goals from stdin until it ends; returns the exit status of the last turn."""
-    if resume and not await _goes_on(chat, _shown(chat, "resume", allow_all=allow_all)):
+    """Run goals from stdin until it ends, and return the exit status of the last turn."""
+    if resume and not await _continues(chat, _run_turn(chat, "resume", allow_all=allow_all)):
         return chat.status
-    for text in _texts(first):
-        if not await _goes_on(chat, _taken(chat, text, allow_all=allow_all)):
+    for text in _lines(first):
+        if not await _continues(chat, _run_line(chat, text, allow_all=allow_all)):
             break
     return chat.status
 
 
-async def _goes_on(chat: Chat, turn: Awaitable[Result | None]) -> bool:
-    """Whether another line is taken after a turn or a command: one that cannot begin is said, and ends nothing."""
+async def _continues(chat: Chat, turn: Awaitable[Result | None]) -> bool:
+    """Await a turn or a command, and return whether to read on; an error is printed and does not end the chat."""
     try:
         result = await turn
     except commands.Quit:
         return False
     except GoalwrightError as error:
-        said = {"code": error.code, "status": error.exit_status, "as_json": chat.mode.as_json}
-        chat.status = output.say_error(error.message, hint_for(error), **said, indent=None)  # type: ignore[arg-type]
+        chat.status = output.say_error(
+            error.message,
+            hint_for(error),
+            code=error.code,
+            status=error.exit_status,
+            as_json=chat.mode.as_json,
+            indent=None,
+        )
         return True
     return (result is None or result.status != "interrupted") and output.has_reader()
 
 
-async def _taken(chat: Chat, text: Goal | str | InputError, *, allow_all: bool) -> Result | None:
-    """Carry out a command, or run a goal; raises what is wrong with a line."""
+async def _run_line(chat: Chat, text: Goal | str | InputError, *, allow_all: bool) -> Result | None:
+    """Execute a command or run a goal; raises the error of an invalid line."""
     if isinstance(text, InputError):
         raise text
-    following = await _asked(chat, text) if isinstance(text, str) else text
-    return await _shown(chat, following, allow_all=allow_all) if following is not None else None
+    next_turn = await _goal_or_command(chat, text) if isinstance(text, str) else text
+    return await _run_turn(chat, next_turn, allow_all=allow_all) if next_turn is not None else None
 
 
-async def _asked(chat: Chat, text: str) -> Goal | str | None:
+async def _goal_or_command(chat: Chat, text: str) -> Goal | str | None:
     return await (commands.carry_out(chat, text) if text.startswith("/") else chat.goal(text))
 
 
-def _texts(first: Goal | str | None) -> Iterator[Goal | str | InputError]:
-    """What was given first, and the lines of stdin; of one that is too long, what is said of it."""
+def _lines(first: Goal | str | None) -> Iterator[Goal | str | InputError]:
+    """Yield the first goal and the lines of stdin; for a line that is too long, its error."""
     if first is not None:
         yield first
     while line := sys.stdin.readline(LONGEST + 1):
@@ -72,7 +78,7 @@ def _texts(first: Goal | str | None) -> Iterator[Goal | str | InputError]:
 
 
 def _rest_of_line() -> int:
-    """How many more characters the line has, which are read piece by piece, and dropped."""
+    """Read and drop the rest of a line, and return its length."""
     length = 0
     while piece := sys.stdin.readline(LONGEST):
         length += len(piece.rstrip("\n"))
@@ -81,8 +87,8 @@ def _rest_of_line() -> int:
     return length
 
 
-async def _shown(chat: Chat, following: Goal | str, *, allow_all: bool) -> Result | None:
-    """Run a turn, or continue the last one, and print how it ended."""
+async def _run_turn(chat: Chat, next_turn: Goal | str, *, allow_all: bool) -> Result | None:
+    """Run a turn, or continue the last one, and print its result."""
     stop = Stop()
     run_ids: list[str] = []
     exit_now = partial(execution.exit_while_stopping, chat.goalwright, run_ids, chat.target)
@@ -94,8 +100,8 @@ async def _shown(chat: Chat, following: Goal | str, *, allow_all: bool) -> Resul
             view.note(event)
 
         approve = approve_all if allow_all else None
-        if isinstance(following, Goal):
-            result: Result | None = await chat.turn(following, record, stop, approve)
+        if isinstance(next_turn, Goal):
+            result: Result | None = await chat.turn(next_turn, record, stop, approve)
         else:
             result = await chat.resume(record, stop, approve)
     if result is not None:

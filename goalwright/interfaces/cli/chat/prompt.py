@@ -1,4 +1,4 @@
-"""The line at which a person types: history over sessions, several lines, completion of commands, files and skills."""
+"""The input line of a chat: history across sessions, several lines, completion of commands, files and skills."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MOST_FILES = 200
 def session(
     history: Path, commands: Mapping[str, str], skills: Callable[[], Sequence[str]], workspace: Path
 ) -> PromptSession[str]:
-    """The prompt of a chat; raises SetupError if prompt_toolkit is not installed."""
+    """Return the prompt of a chat; raises SetupError if prompt_toolkit is not installed."""
     try:
         from prompt_toolkit import PromptSession
         from prompt_toolkit.completion import Completer, ThreadedCompleter
@@ -34,17 +34,17 @@ def session(
         """Completes the word before the cursor."""
 
         def get_completions(self, document: Document, complete_event: object) -> Iterator[Completion]:
-            """Commands at the beginning of the line, files after `@`, skills after `$`."""
+            """Complete commands at the start of the line, files after `@`, and skills after `$`."""
             return completions(document.text_before_cursor, commands, skills, workspace)
 
     try:
         history.parent.mkdir(parents=True, exist_ok=True)
         with os.fdopen(os.open(history, os.O_CREAT | os.O_APPEND, 0o600), "a"):
-            kept: Any = FileHistory(str(history))
-    except OSError:  # a chat without history is better than none
-        kept = InMemoryHistory()
+            store: Any = FileHistory(str(history))
+    except OSError:  # chat without history
+        store = InMemoryHistory()
     return PromptSession(
-        history=kept,
+        history=store,
         completer=ThreadedCompleter(ChatCompleter()),
         complete_while_typing=False,
         key_bindings=_keys(),
@@ -58,14 +58,14 @@ def session(
 def completions(
     text: str, commands: Mapping[str, str], skills: Callable[[], Sequence[str]], workspace: Path
 ) -> Iterator[Completion]:
-    """What the last word of a text can become."""
+    """Yield the completions of the last word of a text."""
     from prompt_toolkit.completion import Completion
 
     word = text.split()[-1] if text and not text[-1].isspace() else ""
     if text.startswith("/") and " " not in text:
-        for name, what in commands.items():
+        for name, description in commands.items():
             if name.startswith(word):
-                yield Completion(name, -len(word), display_meta=what)
+                yield Completion(name, -len(word), display_meta=description)
     elif word.startswith("@"):
         for name in files_below(workspace, word[1:]):
             yield Completion(f"@{name}", -len(word))
@@ -76,19 +76,21 @@ def completions(
 
 
 def files_below(workspace: Path, typed: str) -> list[str]:
-    """The files and folders that a typed path can become; hidden ones only if their dot is typed."""
+    """Return the files and folders that begin with a typed path; hidden ones only if the dot is typed."""
     folder, _, start = typed.rpartition("/")
     try:
         entries = sorted(os.scandir(workspace / folder), key=lambda entry: entry.name)
     except OSError:
         return []
-    shown = (entry for entry in entries if entry.name.startswith(start) and (start or not entry.name.startswith(".")))
-    before = f"{folder}/" if folder or typed.startswith("/") else ""
-    return [f"{before}{entry.name}{'/' if entry.is_dir() else ''}" for entry in shown][:_MOST_FILES]
+    matching = (
+        entry for entry in entries if entry.name.startswith(start) and (start or not entry.name.startswith("."))
+    )
+    prefix = f"{folder}/" if folder or typed.startswith("/") else ""
+    return [f"{prefix}{entry.name}{'/' if entry.is_dir() else ''}" for entry in matching][:_MOST_FILES]
 
 
 def _keys() -> KeyBindings:
-    """Enter sends the line unless it ends with a backslash; Esc-Enter begins another."""
+    """Bind Enter to send the input, unless it ends with a backslash, and Esc-Enter to begin a new line."""
     from prompt_toolkit.key_binding import KeyBindings
 
     keys = KeyBindings()

@@ -1,4 +1,4 @@
-"""A run's result on a terminal: the answer, then one line about the run."""
+"""Prints the result of a run: the answer, then a summary line."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MOST_FILES = 20
 
 
 def show(result: Result, target: ResultTarget | None, resume: Sequence[str], workspace: Path, *, quiet: bool) -> None:
-    """Print the answer (Markdown on a terminal), an error or what it waits for and how to answer that, a summary."""
+    """Print the answer (as Markdown on a terminal), the error or the open requests, and a summary."""
     max_width = width.of(sys.stderr)
     if result.answer is not None and target is None:
         _print_markdown(result.answer)
@@ -40,30 +40,30 @@ def show(result: Result, target: ResultTarget | None, resume: Sequence[str], wor
 
 
 def _show_artifacts(result: Result, workspace: Path) -> None:
-    """List the files that the run made."""
+    """List the files that the run created."""
     from goalwright_executor.results.artifacts import Artifacts
 
     output.say(f"Files in {Artifacts.of(workspace, result.run_id).folder}:")
     for artifact in result.artifacts[:_MOST_FILES]:
         output.say(f"  {artifact.path}  {counted(artifact.bytes, 'byte')}")
-    if (left := len(result.artifacts) - _MOST_FILES) > 0:
-        output.say(f"  and {left} more (--json lists all)")
+    if (remaining := len(result.artifacts) - _MOST_FILES) > 0:
+        output.say(f"  and {remaining} more (--json lists all)")
 
 
 def show_waiting(result: Result, resume: Sequence[str]) -> None:
-    """Print what a person must answer, and the command that answers it."""
+    """Print the requests that a person must answer, and the commands that answer them."""
     for request in result.waiting:
         if request.kind == "login":
             output.say(f"Waiting for a login: {request.preview}")
         elif request.kind == "question":
-            which = f" {request_text.short_id(request)}" if len(result.waiting) > 1 else ""
-            output.say("\n".join((f"Question{which}: {request.preview}", *request_text.form_lines(request))))
+            number = f" {request_text.short_id(request)}" if len(result.waiting) > 1 else ""
+            output.say("\n".join((f"Question{number}: {request.preview}", *request_text.form_lines(request))))
         else:
             output.say(
                 "\n".join(("Waiting for your approval:", *(f"  {line}" for line in request_text.lines(request))))
             )
-    for how, command in enumerate(request_text.commands(resume, result.waiting)):
-        output.say(f"{'And' if how else 'Answer'} with: {command}")
+    for index, command in enumerate(request_text.commands(resume, result.waiting)):
+        output.say(f"{'And' if index else 'Answer'} with: {command}")
     if any(request.schema is not None for request in result.waiting):
         output.say("(or --deny ID, to decline it)")
     if any(request.kind in ("tool", "task") for request in result.waiting):
@@ -71,18 +71,18 @@ def show_waiting(result: Result, resume: Sequence[str]) -> None:
 
 
 def _short_error(result: Result) -> str | None:
-    """The error, shortened if the answer right above it already names the tasks without a result and why."""
+    """Return the error, shortened if the answer above it already lists the tasks without a result."""
     from goalwright.runs.steps.answering import NO_RESULT
 
     if result.answer is None or result.code != NO_RESULT:
         return result.error
     missing = sum(task.status != "done" for task in result.tasks)
-    has = plural(missing, "has", "have")
-    return f"{missing} of {counted(len(result.tasks), 'task')} {has} no result (see above)"
+    verb = plural(missing, "has", "have")
+    return f"{missing} of {counted(len(result.tasks), 'task')} {verb} no result (see above)"
 
 
 def summary_line(result: Result, max_width: int | None = None) -> str:
-    """Tasks, calls, tokens, cost, time and run id, in one line if it fits."""
+    """Return tasks, calls, tokens, cost, time and run id, in one line if it fits."""
     done = sum(task.status == "done" for task in result.tasks)
     parts = [
         result.status,

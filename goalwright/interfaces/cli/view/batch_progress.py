@@ -1,4 +1,4 @@
-"""A batch's progress: a live view on a terminal, a plain line every few seconds elsewhere."""
+"""Shows the progress of a batch: a live view on a terminal, otherwise a line every few seconds."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from goalwright.batch.summary import BatchSummary
     from goalwright.interfaces.cli.view.output import OutputMode
 
-_EVERY = 5.0
+_INTERVAL = 5.0
 _SLOWEST = 3
-# The rate is that of the last goals only, so that an outage is soon forgotten.
+# The rate covers the last goals only, so that an outage does not distort it for long.
 _RECENT = 100
 
 
 class BatchProgress(BatchObserver):
-    """Tracks running goals, retries, rate and spending."""
+    """Tracks running goals, retries, the rate and the cost."""
 
     def __init__(
         self, summary: BatchSummary, pace: Callable[[], Pace], clock: Callable[[], float] = time.monotonic
@@ -50,17 +50,17 @@ class BatchProgress(BatchObserver):
         self._loading: dict[str, str] = {}
 
     def began(self, goal: BatchGoal) -> float:
-        """A goal starts."""
+        """Record the start of a goal."""
         self._running[goal.id] = self._clock()
         return self._running[goal.id]
 
     def ended(self, goal: BatchGoal, began: float) -> None:
-        """A goal ended."""
+        """Record the end of a goal."""
         self._running.pop(goal.id, None)
         self._ends.append(self._clock())
 
     def note(self, event: Event) -> None:
-        """Count retries, tokens and cost; remember what is being loaded."""
+        """Count retries, tokens and cost, and track models that are loading."""
         match event:
             case ModelLoading():
                 self._loading[event.model] = event.what
@@ -80,40 +80,40 @@ class BatchProgress(BatchObserver):
         self._cost = None if self._cost is None or cost is None else self._cost + cost
 
     def say(self, text: str) -> None:
-        """Pass on what concerns the whole batch."""
+        """Print a warning about the whole batch."""
         output.say_warning(text)
 
     @property
     def over(self) -> int:
-        """Goals that have a result, of this run and earlier ones."""
+        """The number of goals with a result, from this run and earlier ones."""
         return self.summary.ended + self.summary.skipped
 
     def line(self) -> str:
-        """Everything in one line."""
+        """Return the whole progress in one line."""
         return " · ".join([f"{self.over:,}/{counted(self.summary.goals, 'goal')}", *self.pace(), *self.costs()])
 
     def pace(self) -> Iterator[str]:
-        """Rate, time left, and what is running."""
+        """Yield the rate, the time left and the running goals."""
         rate = (len(self._ends) - 1) / max(self._clock() - self._ends[0], 1e-9)
         if rate:
             yield f"{rate:.1f}/s" if rate >= 1 else f"{rate * 60:.1f}/min"
         if rate and (left := self.summary.goals - self.over) > 0:
             yield f"about {duration(left / rate)} left"
         now = self._pace()
-        narrow = f", at most {now.limit} now" if now.limit < now.most else ""
+        limit = f", at most {now.limit} now" if now.limit < now.most else ""
         goals, calls = counted(len(self._running), "goal"), counted(now.calls, "call")
-        yield f"{goals} running ({calls}{narrow})" if self._running or self.over else "starting"
+        yield f"{goals} running ({calls}{limit})" if self._running or self.over else "starting"
         if self._loading:
             yield f"loading {', '.join(dict.fromkeys(self._loading.values()))}"
         if now.workers:
             yield now.workers
         for pause in now.pauses:
             if pause.seconds > 1.0:
-                why = "is down" if pause.is_down else "asked for a pause"
-                yield f"{pause.model} {why}: continues in {duration(pause.seconds)}"
+                reason = "is down" if pause.is_down else "asked for a pause"
+                yield f"{pause.model} {reason}: continues in {duration(pause.seconds)}"
 
     def costs(self) -> Iterator[str]:
-        """Cost, tokens, retries, failures and the slowest goals."""
+        """Yield cost, tokens, retries, failures and the slowest goals."""
         _, tokens, cost = spent(self._usage, self._cost)
         yield cost
         yield tokens
@@ -127,7 +127,7 @@ class BatchProgress(BatchObserver):
 
 
 def duration(seconds: float) -> str:
-    """A duration in words: 8 s, 2 min 5 s, 3 h 20 min."""
+    """Format a duration: 8 s, 2 min 5 s, 3 h 20 min."""
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"
@@ -138,24 +138,24 @@ def duration(seconds: float) -> str:
 
 @contextmanager
 def watching(mode: OutputMode, summary: BatchSummary, pace: Callable[[], Pace]) -> Iterator[BatchObserver]:
-    """An observer that shows the batch's progress while the block lasts."""
+    """Yield an observer that shows the progress of the batch within the block."""
     view = BatchProgress(summary, pace)
     if mode.quiet:
         yield BatchObserver()
     elif not output.is_terminal():
-        with beating(lambda: output.say(view.line()), _EVERY):
+        with beating(lambda: output.say(view.line()), _INTERVAL):
             yield view
     else:
         from rich.console import Console
         from rich.live import Live
 
         console = Console(file=sys.stderr, no_color=bool(os.environ.get("NO_COLOR")))
-        with Live(console=console, get_renderable=lambda: drawn(view, console), refresh_per_second=4, transient=True):
+        with Live(console=console, get_renderable=lambda: render(view, console), refresh_per_second=4, transient=True):
             yield view
 
 
-def drawn(view: BatchProgress, console: Console) -> Group:
-    """A bar with figures below; it vanishes before the report."""
+def render(view: BatchProgress, console: Console) -> Group:
+    """Return a progress bar with figures below it; it is erased before the report."""
     from rich.console import Group
     from rich.progress_bar import ProgressBar
     from rich.table import Table

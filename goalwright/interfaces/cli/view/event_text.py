@@ -1,4 +1,4 @@
-"""An event as one line of text."""
+"""Describes an event in one line of text."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from goalwright_planner.events import (
 )
 from goalwright_skills.text.formatting import counted
 
-# What a call that belongs to no task is for.
-_CALLS_FOR = {
+# The purpose of a call, by its role.
+_PURPOSES = {
     "decomposer": "planning",
     "replanner": "changing the plan",
     "synthesis": "writing the answer",
@@ -39,16 +39,16 @@ _CALLS_FOR = {
 
 
 def describe(event: Event) -> str | None:
-    """Describe an event in one line; None for events that are not shown while a run is running."""
+    """Describe an event in one line; None for events that are not shown during a run."""
     match event:
         case SkillsSelected(detector) if detector == PLAN:
             names = ", ".join(selection.name for selection in event.selections)
             return f"skills of the plan: {names}" if names else None
         case SkillsSelected():
             chosen = "; ".join(f"{selection.name} ({selection.reason})" for selection in event.selections)
-            said = f"skills selected: {chosen}" if chosen else f"none of {counted(event.available, 'skill')} fits"
-            said += f" ({event.unindexed:,} not indexed yet)" if event.unindexed else ""
-            return f"{event.task}: {said}" if event.task else said
+            text = f"skills selected: {chosen}" if chosen else f"none of {counted(event.available, 'skill')} fits"
+            text += f" ({event.unindexed:,} not indexed yet)" if event.unindexed else ""
+            return f"{event.task}: {text}" if event.task else text
         case ModelLoading():
             return f"loading {event.what}"
         case ReplanAsked():
@@ -56,19 +56,19 @@ def describe(event: Event) -> str | None:
         case PlanRefused(change=int(number)):
             return f"plan change {number} refused (attempt {event.attempt}): {'; '.join(event.faults)}"
         case PlanRefused():
-            whose = f"{event.task}: " if event.task else ""
-            return f"{whose}plan refused (attempt {event.attempt}): {'; '.join(event.faults)}"
+            prefix = f"{event.task}: " if event.task else ""
+            return f"{prefix}plan refused (attempt {event.attempt}): {'; '.join(event.faults)}"
         case PlanMade():
-            why = f" ({event.rule}; no model was asked)" if event.rule else ""
-            return f"plan: {counted(len(event.plan.tasks), 'task')}{why}"
+            source = f" ({event.rule}; no model was asked)" if event.rule else ""
+            return f"plan: {counted(len(event.plan.tasks), 'task')}{source}"
         case PlanChanged():
             return change_text(event)
         case ConditionChecked():
-            why = f" ({event.why})" if event.why else ""
-            return f"{condition_text(event)}{why}"
+            reason = f" ({event.why})" if event.why else ""
+            return f"{condition_text(event)}{reason}"
         case CallRetried():
-            failed = f"model call failed (attempt {event.attempt}), trying again in {event.wait:.1f} s"
-            return f"{caller(event.role, event.task)}: {failed}: {event.reason}"
+            failure = f"model call failed (attempt {event.attempt}), trying again in {event.wait:.1f} s"
+            return f"{caller(event.role, event.task)}: {failure}: {event.reason}"
         case TaskStarted():
             return f"{event.task}: started"
         case TaskReused():
@@ -76,10 +76,10 @@ def describe(event: Event) -> str | None:
         case ResultChecked():
             return f"{event.task}: {checked_text(event)}"
         case AnswerChecked(faults=faults) if faults:
-            return f"answer: it does not have the form asked for: {'; '.join(faults)}"
+            return f"answer: it does not have the requested form: {'; '.join(faults)}"
         case TaskFinished():
             reason = f": {event.error}" if event.error else ""
-            duration = f" after {event.seconds:.1f} s" if event.seconds else ""  # 0: it never started
+            duration = f" after {event.seconds:.1f} s" if event.seconds else ""  # 0 if it never started
             return f"{event.task}: {event.status}{duration}{reason}"
         case ApprovalAsked():
             return f"waiting for a person: {title(event)} ({short_id(event)})"
@@ -95,5 +95,5 @@ def describe(event: Event) -> str | None:
 
 
 def caller(role: str, task: str | None) -> str:
-    """Whose call it is, in words: the task's id, or what the call is for."""
-    return task or _CALLS_FOR.get(role, role)
+    """Return the task id of a call, or its purpose if it belongs to no task."""
+    return task or _PURPOSES.get(role, role)

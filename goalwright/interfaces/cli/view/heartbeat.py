@@ -1,4 +1,4 @@
-"""An occasional line while nothing else is printed, so that the user knows what a run is waiting for."""
+"""Prints an occasional line during silence, so that the user sees what a run is waiting for."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from goalwright_skills.text.formatting import counted
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-EVERY = 15.0  # seconds between two beats
-LONGEST = 55.0  # seconds of silence at most
+INTERVAL = 15.0  # seconds between two beats
+MAX_SILENCE = 55.0  # seconds
 _MAX_NAMED = 3
 _ACTIVITIES = {
     "decomposer": "planning",
@@ -35,50 +35,50 @@ _Call = tuple[str, str | None]
 
 
 class TokenCount:
-    """Counts the tokens of a run; the speed is that since the last text."""
+    """Counts the tokens of a run's calls; the speed covers the time since the last `text()`."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
-        self._under_way: dict[_Call, tuple[int, int]] = {}
-        self._ended = 0
+        self._running: dict[_Call, tuple[int, int]] = {}
+        self._finished_tokens = 0
         self._last: tuple[float, int] | None = None
 
     @property
-    def is_told(self) -> bool:
-        """Whether any call under way says how far it is."""
-        return bool(self._under_way)
+    def is_reported(self) -> bool:
+        """Whether any running call reports its progress."""
+        return bool(self._running)
 
     def note(self, event: Event) -> None:
         """Take an event into account."""
         match event:
             case CallProgressed():
                 self._last = self._last or (self._clock(), 0)
-                self._under_way[event.role, event.task] = event.prompt_tokens, event.written
-            case CallFinished() if (event.role, event.task) in self._under_way:
-                del self._under_way[event.role, event.task]
-                self._ended += event.reply.usage.completion_tokens
+                self._running[event.role, event.task] = event.prompt_tokens, event.written
+            case CallFinished() if (event.role, event.task) in self._running:
+                del self._running[event.role, event.task]
+                self._finished_tokens += event.reply.usage.completion_tokens
             case CallFailed():
-                self._under_way.pop((event.role, event.task), None)
+                self._running.pop((event.role, event.task), None)
             case _:
                 pass
 
     def text(self) -> str:
-        """What is being read, how many tokens are written so far, and how many a second; empty if nothing is told."""
-        if not self._under_way or self._last is None:
+        """Return the tokens being read, the tokens written and the speed; empty if no call reports progress."""
+        if not self._running or self._last is None:
             return ""
-        reading = sum(prompt for prompt, written in self._under_way.values() if not written)
-        written = self._ended + sum(written for _, written in self._under_way.values())
-        before, so_far = self._last
+        reading = sum(prompt for prompt, written in self._running.values() if not written)
+        written = self._finished_tokens + sum(written for _, written in self._running.values())
+        before, tokens_before = self._last
         now = self._clock()
         self._last = now, written
-        speed = max(written - so_far, 0) / (now - before) if now > before else 0.0
-        read = [f"reading {reading:,} tokens"] if reading else []
-        wrote = [f"{written:,} tokens written so far, {speed:.1f} a second"] if written else []
-        return ", ".join((*read, *wrote))
+        speed = max(written - tokens_before, 0) / (now - before) if now > before else 0.0
+        prompt_part = [f"reading {reading:,} tokens"] if reading else []
+        reply_part = [f"{written:,} tokens written so far, {speed:.1f} a second"] if written else []
+        return ", ".join((*prompt_part, *reply_part))
 
 
 class Heartbeat:
-    """Tracks what is under way, and since when, from the events of a run."""
+    """Tracks the running tasks and calls of a run, and their start times."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -102,7 +102,7 @@ class Heartbeat:
                 pass
 
     def text(self) -> str | None:
-        """What is under way, for how long, and how many tokens there are so far; None if nothing is under way."""
+        """Return the running calls and tasks with their durations and tokens; None if there are none."""
         now = self._clock()
         parts = [f"{activity} for {now - started:.0f} s" for activity, started in self._calls.values()]
         if self._tasks:
@@ -114,13 +114,13 @@ class Heartbeat:
 
     @property
     def counts_tokens(self) -> bool:
-        """Whether it is known how far the calls are."""
-        return self._tokens.is_told
+        """Whether the running calls report their progress."""
+        return self._tokens.is_reported
 
 
 @contextmanager
-def beating(beat: Callable[[], None], seconds: float = EVERY) -> Iterator[None]:
-    """Call `beat` at an interval within the block; needs a running event loop."""
+def beating(beat: Callable[[], None], seconds: float = INTERVAL) -> Iterator[None]:
+    """Call `beat` every `seconds` within the block; needs a running event loop."""
     loop = asyncio.get_running_loop()
     handle: asyncio.TimerHandle
 

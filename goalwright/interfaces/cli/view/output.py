@@ -1,4 +1,4 @@
-"""Everything that is printed: results and JSON to stdout, all else to stderr."""
+"""Prints results and JSON to stdout, and everything else to stderr."""
 
 from __future__ import annotations
 
@@ -17,14 +17,13 @@ from goalwright.interfaces.cli.view import width
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-# Characters that a terminal obeys instead of showing: C0 and C1 controls except newline and tab, separators of lines,
-# and those that change the writing direction.
+# Characters that a terminal interprets: C0 and C1 except newline and tab, line separators, and bidi controls.
 _CONTROLS = [*(set(range(0x20)) - {0x09, 0x0A}), *range(0x7F, 0xA0), *range(0x2028, 0x202F), *range(0x2066, 0x206A)]
-_SHOWN = {code: f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" for code in _CONTROLS}
-_IN_JSON = {code: f"\\u{code:04x}" for code in _CONTROLS if code > 0x1F}  # JSON escapes the others itself
+_ESCAPES = {code: f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" for code in _CONTROLS}
+_JSON_ESCAPES = {code: f"\\u{code:04x}" for code in _CONTROLS if code > 0x1F}  # JSON escapes the others itself
 
 _ERRORS = "goalwright_marks"
-# One column for one, so that what is aligned stays aligned.
+# Each replacement is one column wide, which keeps columns aligned.
 _MARKS = {
     "·": "-", "▶": ">", "✓": "+", "✗": "x", "–": "-", "—": "-", "■": "#", "…": "~", "≈": "~", "×": "x", "←": "<",
     "→": ">", "█": "#", "○": "o", "◇": "*", "│": "|", "─": "-", "└": "`", "┘": "'", "┌": ".", "┐": ".", "├": "|",
@@ -43,21 +42,21 @@ class OutputMode:
 
 
 class _NoReader(io.StringIO):
-    """Stdout after its reader went away."""
+    """Replaces stdout after the reader of the pipe has closed it."""
 
     def write(self, text: str) -> int:
-        """Drop it."""
+        """Discard the text."""
         return len(text)
 
 
 class _OnlyDocuments:
-    """Stdout while it has documents alone: what others print, such as a tool in this process, goes to stderr."""
+    """Stdout that takes only JSON documents: other output, such as that of a tool in this process, goes to stderr."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
 
     def write(self, text: str) -> int:
-        """Write what is no document."""
+        """Redirect the text to stderr."""
         return sys.stderr.write(text)
 
     def __getattr__(self, name: str) -> Any:
@@ -66,42 +65,42 @@ class _OnlyDocuments:
 
 @contextmanager
 def only_documents() -> Iterator[None]:
-    """Let nothing reach stdout but what is printed by this module."""
-    own = sys.stdout
-    sys.stdout = cast("TextIO", _OnlyDocuments(own))
+    """Redirect everything except this module's output from stdout to stderr."""
+    original = sys.stdout
+    sys.stdout = cast("TextIO", _OnlyDocuments(original))
     try:
         yield
     finally:
-        sys.stdout = own
+        sys.stdout = original
 
 
 def stdout() -> TextIO:
-    """Where results are written."""
+    """Return the stream for results."""
     return sys.stdout.stream if isinstance(sys.stdout, _OnlyDocuments) else sys.stdout
 
 
 def prepare_streams() -> None:
-    """Make printing safe on closed streams, and in encodings that lack characters: marks have a form in ASCII."""
+    """Replace closed standard streams, and write marks in ASCII if the encoding lacks them."""
     nothing = Path(os.devnull)
     sys.stdin = sys.stdin or nothing.open(encoding="utf-8")
     sys.stdout = sys.stdout or nothing.open("w", encoding="utf-8")
     sys.stderr = sys.stderr or nothing.open("w", encoding="utf-8")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            own = terminal_encoding(os.environ) if stream.isatty() else None
-            stream.reconfigure(encoding=own, errors=register_ascii_marks())
+            encoding = terminal_encoding(os.environ) if stream.isatty() else None
+            stream.reconfigure(encoding=encoding, errors=register_ascii_marks())
 
 
 def register_ascii_marks() -> str:
-    """Make known how marks are written in an encoding that lacks them; returns the name of that error handler."""
+    """Register the error handler that writes marks in ASCII, and return its name."""
     codecs.register_error(_ERRORS, _ascii_marks)
     return _ERRORS
 
 
 def terminal_encoding(env: Mapping[str, str]) -> str | None:
-    """The encoding of a terminal whose locale names one other than UTF-8; None if Python's own choice counts.
+    """Return the encoding of a terminal whose locale names one other than UTF-8; None keeps Python's own choice.
 
-    Python writes UTF-8 where the locale is `C` or is not installed, whatever the terminal can show.
+    Python writes UTF-8 if the locale is `C` or is not installed, even if the terminal cannot display it.
     """
     if env.get("PYTHONIOENCODING") or env.get("PYTHONUTF8"):
         return None
@@ -110,35 +109,35 @@ def terminal_encoding(env: Mapping[str, str]) -> str | None:
         return "ascii"
     charset = locale.partition(".")[2].partition("@")[0]
     try:
-        named = codecs.lookup(charset).name if charset else "utf-8"
+        encoding = codecs.lookup(charset).name if charset else "utf-8"
     except LookupError:
         return None
-    return None if named == "utf-8" else named
+    return None if encoding == "utf-8" else encoding
 
 
 def _ascii_marks(error: UnicodeError) -> tuple[str | bytes, int]:
-    """The marks in ASCII; other characters are spelled out."""
+    """Replace marks by ASCII characters, and escape all other characters."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     text = error.object[error.start : error.end]
-    return "".join(_MARKS.get(one) or one.encode("ascii", "backslashreplace").decode() for one in text), error.end
+    return "".join(_MARKS.get(char) or char.encode("ascii", "backslashreplace").decode() for char in text), error.end
 
 
 def prints_documents(arguments: Sequence[str]) -> bool:
-    """Whether a command prints JSON and nothing else."""
+    """Return whether a command prints nothing but JSON."""
     if {"-h", "--help"}.intersection(arguments):
         return False
     return wants_json(arguments) or [*arguments[:2]] == ["skills", "call"]
 
 
 def wants_json(arguments: Sequence[str]) -> bool:
-    """Whether the arguments ask for JSON; found without parsing them, so that usage errors are JSON too."""
-    before = arguments[: arguments.index("--")] if "--" in arguments else arguments
-    return "--json" in before
+    """Return whether `--json` is given; the arguments are not parsed, so that usage errors are JSON too."""
+    options = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    return "--json" in options
 
 
 def prints_lines(arguments: Sequence[str]) -> bool:
-    """Whether a command prints documents as JSON lines, one of which an error is."""
+    """Return whether a command prints JSON lines, so that an error is one line too."""
     match [*arguments]:
         case ["chat", *_]:
             return True
@@ -149,8 +148,8 @@ def prints_lines(arguments: Sequence[str]) -> bool:
 
 
 def print_json(document: Any, *, indent: int | None = 2) -> None:
-    """Print one JSON document to stdout; a list has one row per line, because indenting a long one is slow."""
-    import json  # --help does without
+    """Print a JSON document to stdout; a list has one row per line, because indenting a long list is slow."""
+    import json  # not needed for --help
 
     ascii_only = (sys.stdout.encoding or "utf-8").lower().replace("-", "") != "utf8"
     if isinstance(document, list) and indent is not None:
@@ -158,21 +157,21 @@ def print_json(document: Any, *, indent: int | None = 2) -> None:
         text = f"[\n{rows}\n]" if document else "[]"
     else:
         text = json.dumps(document, ensure_ascii=ascii_only, indent=indent)
-    _write([text.translate(_IN_JSON) if sys.stdout.isatty() else text, "\n"])
+    _write([text.translate(_JSON_ESCAPES) if sys.stdout.isatty() else text, "\n"])
 
 
 def escape_controls(text: str) -> str:
-    """Spell out the control characters in a text, so that it cannot steer the terminal."""
-    return text.replace("\r\n", "\n").removesuffix("\r").translate(_SHOWN)  # what is printed ends with a newline
+    """Escape control characters in a text, so that it cannot control the terminal."""
+    return text.replace("\r\n", "\n").removesuffix("\r").translate(_ESCAPES)  # a newline is printed after it
 
 
 def print_text(text: str) -> None:
-    """Print text to stdout; control characters are spelled out, because a pipe often ends at a terminal too."""
+    """Print a text to stdout; control characters are escaped in a pipe too, because it often ends at a terminal."""
     _print(escape_controls(text))
 
 
 def print_result(text: str) -> None:
-    """Print what a command was asked to make, such as an answer; what is piped on is not changed."""
+    """Print the result of a command, such as an answer; it is not changed in a pipe."""
     _print(escape_controls(text) if sys.stdout.isatty() else text)
 
 
@@ -181,7 +180,7 @@ def _print(text: str) -> None:
 
 
 def _write(pieces: Iterable[str]) -> None:
-    """Write to stdout; if its reader went away, work continues without it, and the exit status says how it ended."""
+    """Write to stdout; if the pipe is closed, the command continues without output."""
     try:
         stdout().writelines(pieces)
         stdout().flush()
@@ -191,12 +190,12 @@ def _write(pieces: Iterable[str]) -> None:
 
 
 def has_reader() -> bool:
-    """Whether what is printed to stdout is still read, as far as is known: work that costs something ends without."""
+    """Return whether stdout still has a reader, as far as known; without one, paid work is stopped."""
     return not isinstance(sys.stdout, _NoReader)
 
 
 def show(mode: OutputMode, document: Any, text: str) -> None:
-    """Print what a command found: as a document with --json, otherwise as text."""
+    """Print the result of a command: as a document with --json, otherwise as text."""
     if mode.as_json:
         print_json(document)
     else:
@@ -204,38 +203,38 @@ def show(mode: OutputMode, document: Any, text: str) -> None:
 
 
 def print_lines(lines: Iterable[str]) -> None:
-    """Print lines to stdout like `print_text`, without building one large text from thousands of them."""
+    """Print lines to stdout like `print_text`, without joining thousands of them into one text."""
     _write(f"{escape_controls(line)}\n" for line in lines)
 
 
 def say(text: str = "") -> None:
-    """Print a line to stderr, like `print_text`; if nothing can be written there, work continues without it."""
+    """Print a line to stderr like `print_text`; write errors are ignored."""
     _say(escape_controls(text))
 
 
 def _say(text: str) -> None:
-    """Print a line to stderr as it is, with its colours."""
+    """Print a line to stderr without escaping, because it has colours."""
     try:
         sys.stderr.write(text + "\n")
         sys.stderr.flush()
-    except OSError:  # a reader that went away, a log on a full disk
+    except OSError:  # a closed pipe, or a log on a full disk
         _discard(sys.stderr)
 
 
 def say_error(message: str, hint: str, *, code: str, status: int, as_json: bool, indent: int | None = 2) -> int:
-    """Print what is wrong and what to do next, and with `as_json` also a document to stdout; returns `status`."""
+    """Print an error with its hint, and with `as_json` also as a document to stdout; returns `status`."""
     max_width = width.of(sys.stderr)
     _say(width.wrap(f"{_red('error:')} {escape_controls(message)}", max_width))
     if hint:
         say(width.wrap(f"  {hint}", max_width))
     if as_json:
-        with suppress(OSError):  # stdout may be what failed
+        with suppress(OSError):  # stdout itself may have failed
             print_json({"error": {"code": code, "message": message, "hint": hint}}, indent=indent)
     return status
 
 
 def discard_stdout() -> None:
-    """Drop what stdout has buffered, so that flushing it at exit does not fail."""
+    """Discard the buffer of stdout, so that flushing it at exit does not fail."""
     _discard(stdout())
 
 
@@ -250,7 +249,7 @@ def say_warning(message: str) -> None:
 
 
 def is_terminal() -> bool:
-    """Whether stderr is a terminal that can redraw lines."""
+    """Return whether stderr is a terminal that can redraw lines."""
     return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
 
@@ -259,9 +258,9 @@ def _red(text: str) -> str:
 
 
 def program(started_as: str | None = None) -> str:
-    """What to call goalwright in a command: its name where a shell finds it, else the path that it was started by.
+    """Return how to call goalwright in a command: by name if a shell finds it, else by the path it was started with.
 
-    The README's first command starts it by its path in a virtual environment, which need not be active.
+    The README's first command starts it by its path in a virtual environment that need not be active.
     """
     path = sys.argv[0] if started_as is None else started_as
     is_program = Path(path).name == "goalwright" and os.sep in path and os.access(path, os.X_OK)

@@ -1,4 +1,4 @@
-"""A plan's graph on a terminal: edges at the left, then id, title, and skill or tool."""
+"""Draws the graph of a plan on a terminal: edges on the left, then id, title, and skill or tool."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _GAP = 2
 
 
 def draw(plan: Plan, width: int | None) -> str:
-    """The graph as text; long titles are cut to the width of the terminal."""
+    """Return the graph as text; long lines are cut to the width of the terminal."""
     drawn = lines(plan)
     edges = max(len(line.edges) for line in drawn) + _GAP
     ids = min(max(columns.columns(task.id) for task in plan.tasks), _MAX_ID) + _GAP

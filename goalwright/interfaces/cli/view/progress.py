@@ -1,4 +1,4 @@
-"""A run's progress: a live view of the graph on a terminal, plain lines elsewhere."""
+"""Shows the progress of a run: a live view of the graph on a terminal, otherwise plain lines."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from goalwright.interfaces.cli.view import output, width
 from goalwright.interfaces.cli.view.event_text import caller, describe
-from goalwright.interfaces.cli.view.heartbeat import EVERY, LONGEST, Heartbeat, beating
+from goalwright.interfaces.cli.view.heartbeat import INTERVAL, MAX_SILENCE, Heartbeat, beating
 from goalwright.traces.change_text import shortened_text
 from goalwright_planner.events import (
     CallFailed,
@@ -26,24 +26,24 @@ if TYPE_CHECKING:
     from goalwright.interfaces.cli.view.output import OutputMode
 
 
-_INDENT = 11  # the width of the time in front of a line
+_INDENT = 11  # the width of the time before each line
 _COUNTER_REDRAW, _COUNTER_LINE = 0.1, 10.0  # seconds
 _CLEAR = "\r\x1b[K"
 
 
 class ProgressView(Protocol):
-    """Shows a run's events."""
+    """Shows the events of a run."""
 
     def note(self, event: Event) -> None:
         """Take an event into account."""
 
     def paused(self) -> AbstractContextManager[None]:
-        """Show nothing within the block: a person is being asked."""
+        """Show nothing within the block, in which a person is asked."""
 
 
 @contextmanager
 def progress(mode: OutputMode, *, graph: bool = True) -> Iterator[ProgressView]:
-    """Yield what shows a run's events; without a graph there are plain lines on a terminal too."""
+    """Yield a view of a run's events; without `graph` it prints plain lines on a terminal too."""
     if mode.quiet:
         yield _NoProgress()
     elif graph and output.is_terminal() and not mode.verbose and not mode.as_json:
@@ -58,30 +58,30 @@ def progress(mode: OutputMode, *, graph: bool = True) -> Iterator[ProgressView]:
 
 
 class _NoProgress:
-    """Shows nothing: with --quiet there is no progress, and the result reports what failed."""
+    """Shows nothing, for --quiet; the result reports failures."""
 
     def note(self, event: Event) -> None:
-        """Ignore it."""
+        """Ignore the event."""
 
     def paused(self) -> AbstractContextManager[None]:
-        """Nothing is shown anyway."""
+        """Do nothing."""
         return nullcontext()
 
 
 class ProgressLines:
-    """Prints a line for each event worth showing."""
+    """Prints a line for each notable event."""
 
     def __init__(self, *, verbose: bool = False, clock: Callable[[], float] = time.monotonic) -> None:
         self._verbose = verbose
         self._clock = clock
         self._started = self._last_line = clock()
-        self._quiet_time = EVERY / 2  # seconds of silence before a heartbeat
+        self._max_silence = INTERVAL / 2  # seconds of silence before a heartbeat
         self._heartbeat = Heartbeat(clock)
         self._held: list[str] | None = None
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Hold the lines back within the block."""
+        """Print the lines of the block after its end."""
         self._held = []
         try:
             yield
@@ -91,19 +91,19 @@ class ProgressLines:
                 self._say(line)
 
     def note(self, event: Event) -> None:
-        """Print an event if it is worth a line."""
+        """Print an event if it is notable."""
         self._heartbeat.note(event)
         if (text := self._text(event)) is not None:
-            self._quiet_time = EVERY / 2
+            self._max_silence = INTERVAL / 2
             self._print(text)
 
     def beat(self) -> None:
-        """Print what is under way, unless a line was printed recently; less often the longer nothing new is known."""
+        """Print the running tasks unless a line was printed recently; less and less often without news."""
         if self._held is not None:
             return
-        if self._clock() - self._last_line >= self._quiet_time and (text := self._heartbeat.text()) is not None:
+        if self._clock() - self._last_line >= self._max_silence and (text := self._heartbeat.text()) is not None:
             if not self._heartbeat.counts_tokens:
-                self._quiet_time = min(2 * self._quiet_time + EVERY / 2, LONGEST)
+                self._max_silence = min(2 * self._max_silence + INTERVAL / 2, MAX_SILENCE)
             self._print(text)
 
     def _print(self, text: str) -> None:
@@ -128,7 +128,7 @@ class ProgressLines:
             case ToolLogged():
                 text = " ".join((event.log + " " + event.stderr).split())[:300]
                 return f"tool {event.name} wrote: {text}" if text else None
-            case CallFailed() if self._verbose:  # otherwise the failed task, or the run's error, reports it
+            case CallFailed() if self._verbose:  # otherwise the failed task or the error of the run reports it
                 return f"{caller(event.role, event.task)}: {event.error}"
             case ToolCalled():
                 return f"{event.task}: tool {event.name}: {event.envelope['status']}"

@@ -1,4 +1,4 @@
-"""Where `-o` puts a run's answer: into a file, or with all artifacts into a folder (`-o DIR/`)."""
+"""The target of `-o`: a file for the answer, or a folder for the answer and all artifacts (`-o DIR/`)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from goalwright_executor.history.result import Result
 
 ANSWER = "answer.md"
-_LARGEST = 1024**3
+_MAX_BYTES = 1024**3
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,18 +30,18 @@ class ResultTarget:
         return f"{self.path}/" if self.is_folder else str(self.path)
 
     def check(self) -> None:
-        """Raise before anything is spent if the result could not be written."""
+        """Raise InputError if the result cannot be written; called before any cost arises."""
         if not self.is_folder:
             check_writable(self.path)
         elif self.path.exists() and not self.path.is_dir():
-            raise InputError(f"-o {self}: {self.path} is a file", hint="name a folder, or leave the slash out")
+            raise InputError(f"-o {self}: {self.path} is a file", hint="name a folder, or omit the slash")
         else:
-            above = next(folder for folder in (self.path, *self.path.absolute().parents) if folder.is_dir())
-            if not os.access(above, os.W_OK):
+            parent = next(folder for folder in (self.path, *self.path.absolute().parents) if folder.is_dir())
+            if not os.access(parent, os.W_OK):
                 raise InputError(f"-o {self} is not writable", hint="name another folder, or change its permissions")
 
     def write(self, result: Result, workspace: Path) -> list[str]:
-        """Write what there is; returns the artifacts that could not be written, each with the reason."""
+        """Write the result; returns the artifacts that could not be written, with reasons."""
         if not self.is_folder:
             if result.answer is not None:
                 whole_file.write(self.path, result.answer + "\n")
@@ -51,8 +51,8 @@ class ResultTarget:
         self.path.mkdir(parents=True, exist_ok=True)
         folder = self.path.resolve()
         if result.answer is not None:
-            taken = {artifact.path for artifact in result.artifacts}
-            name = ANSWER if ANSWER not in taken else f"answer-{result.run_id}.md"
+            names = {artifact.path for artifact in result.artifacts}
+            name = ANSWER if ANSWER not in names else f"answer-{result.run_id}.md"
             safe_files.write(folder / name, result.answer + "\n", below=folder)
         return self._copy(result, workspace, folder)
 
@@ -61,21 +61,21 @@ class ResultTarget:
         from goalwright_skills import safe_files
 
         home = Artifacts.of(workspace.resolve(), result.run_id)
-        left = []
+        failures = []
         for artifact in result.artifacts:
             try:
-                data = safe_files.read(home.folder / artifact.path, below=home.workspace, limit=_LARGEST)
+                data = safe_files.read(home.folder / artifact.path, below=home.workspace, limit=_MAX_BYTES)
                 if data is None:
-                    left.append(f"{artifact.path}: it is not in {home.folder} any more")
+                    failures.append(f"{artifact.path}: it is no longer in {home.folder}")
                 else:
                     safe_files.write(folder / artifact.path, data, below=folder)
             except (OSError, safe_files.UnsafePath) as error:
-                left.append(f"{artifact.path}: {error}")
-        return left
+                failures.append(f"{artifact.path}: {error}")
+        return failures
 
 
 def check_writable(target: Path | None) -> None:
-    """Raise before anything is spent if a file could not be written."""
+    """Raise InputError if a file cannot be written; called before any cost arises."""
     if target is None:
         return
     folder = target.absolute().parent

@@ -1,4 +1,4 @@
-"""A run's timeline, drawn with characters."""
+"""Draws the timeline of a run as text."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MAX_BAR = 32
 _MAX_NAMES = 30
 _MIN_BAR = _MIN_NAMES = 10
 _FIXED = 16  # marks, borders and seconds of a row
-_DETAILS = 20  # what the details of a row usually take
+_DETAILS = 20  # the usual width of a row's details
 _MAX_GOAL = 200
 _MARKS = {
     "done": "✓",
@@ -42,7 +42,7 @@ _CAUSES = {"replan": "changed by a model", "person": "changed by a person"}
 
 
 def draw(view: Timeline, max_width: int | None = None) -> str:
-    """Draw a run: its summary, its skills and why, its graph with times, its critical path."""
+    """Draw a run: its summary, its selected skills, its graph with times, and its critical path."""
     return "\n".join([*_head(view, max_width), "", *_graph(view, max_width), "", *_end(view, max_width)]).rstrip()
 
 
@@ -92,20 +92,20 @@ def _graph(view: Timeline, max_width: int | None) -> Iterator[str]:
 
 
 def _seconds(span: Span, view: Timeline) -> str:
-    """How long a step took, or has taken so far; blank if it never started."""
+    """Return the duration of a step so far; blank if it never started."""
     if span.start is None:
         return " " * 9
     return f"{view.seconds - span.start if span.status == 'running' else span.seconds:7.2f} s"
 
 
 def _column_widths(max_width: int, longest: int) -> tuple[int, int]:
-    """The widths of the names and of the bars."""
+    """Return the widths of the names and of the bars."""
     names = min(_MAX_NAMES, longest, max(max_width // 3, _MIN_NAMES))
     return names, max(_MIN_BAR, min(_MAX_BAR, max_width - names - _FIXED - _DETAILS))
 
 
 def _details(span: Span) -> Iterator[str]:
-    """A step's attempts, tokens, cost, tools and dependencies, as words that are not broken over lines."""
+    """Yield a step's attempts, tokens, cost, tools and dependencies, as words that are not broken."""
     if span.attempts > 1:
         yield f"×{span.attempts}"
     mark = "≈" if span.estimated_calls else ""
@@ -149,7 +149,7 @@ def _bar(span: Span, total: float, size: int) -> str:
 
 
 def event_lines(rows: list[Row]) -> Iterator[str]:
-    """A task's events in full: prompts, replies and tool results."""
+    """Yield the events of a task in full: prompts, replies and tool results."""
     for row in rows:
         body = row.body
         yield f"--- {row.at}  {row.type}"
@@ -190,7 +190,7 @@ def event_lines(rows: list[Row]) -> Iterator[str]:
 
 
 def _file_text(body: Mapping[str, Any]) -> str:
-    """What a task got of a file: its parts with their numbers, or why it has none."""
+    """Return the parts of a file that a task got, with their numbers, or the error."""
     if body.get("error"):
         return f"{body['path']}: {body['error']}"
     parts = body.get("parts", [])

@@ -1,4 +1,4 @@
-"""Files that a user named for a result: written whole, or left as they were."""
+"""Writes files atomically: a file is either written completely or left unchanged."""
 
 from __future__ import annotations
 
@@ -14,37 +14,36 @@ if TYPE_CHECKING:
 
 
 def write(path: Path, text: str) -> None:
-    """Write a text; if that fails, the file is what it was, and the error names it."""
+    """Write a text; on failure the file is unchanged, and the error names it."""
     with opened(path) as file:
         file.write(text)
 
 
 @contextmanager
 def opened(path: Path) -> Iterator[TextIO]:
-    """A file to write to, which takes the place of `path` when the block ends; if it fails, `path` is what it was.
+    """Yield a temporary file that replaces `path` when the block ends; if the block fails, `path` is unchanged.
 
-    A link is followed: the user put it there. A pipe or device is written to as it comes, and so is a file in a folder
-    where nothing can be created.
+    Symbolic links are followed. Pipes, devices and files in a read-only folder are written directly.
     """
-    place = path.resolve()
-    draft = place.with_name(f".goalwright-{secrets.token_hex(8)}")
+    target = path.resolve()
+    draft = target.with_name(f".goalwright-{secrets.token_hex(8)}")
     try:
-        found = place.stat().st_mode if place.exists() else None
-        if found is not None and (not stat.S_ISREG(found) or not os.access(place.parent, os.W_OK)):
-            with place.open("w", encoding="utf-8") as file:
+        mode = target.stat().st_mode if target.exists() else None
+        if mode is not None and (not stat.S_ISREG(mode) or not os.access(target.parent, os.W_OK)):
+            with target.open("w", encoding="utf-8") as file:
                 yield file
             return
         try:
             with draft.open("x", encoding="utf-8") as file:
                 yield file
-            if found is not None:
-                draft.chmod(stat.S_IMODE(found))
-            draft.replace(place)
+            if mode is not None:
+                draft.chmod(stat.S_IMODE(mode))
+            draft.replace(target)
         except BaseException:
             with suppress(OSError):
                 draft.unlink()
             raise
     except OSError as error:
-        if error.filename not in (None, str(place), str(draft)):
+        if error.filename not in (None, str(target), str(draft)):
             raise
         raise OSError(error.errno, error.strerror, str(path)) from error

@@ -1,4 +1,4 @@
-"""Fit text to a terminal; output to a file or another program is left whole (a width of None)."""
+"""Fits text to the width of a terminal; a width of None, for files and pipes, leaves it unchanged."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MIN_WIDTH = 20
 
 
 def of(stream: TextIO) -> int | None:
-    """The width of the terminal that a stream writes to; None if it is not a terminal."""
+    """Return the width of the terminal behind a stream; None if it is not a terminal."""
     if not stream.isatty():
         return None
     override = os.environ.get("COLUMNS", "")
@@ -25,10 +25,10 @@ def of(stream: TextIO) -> int | None:
 
 
 def wrap(text: str, width: int | None, indent: int = 2) -> str:
-    """Wrap a text between words; a word that is too long, such as a path, stays whole."""
+    """Wrap a text between words; long words such as paths are not broken."""
     if width is None:
         return text
-    import textwrap  # here, because a list of skills does not need it
+    import textwrap  # slow to import, and often not needed
 
     return "\n".join(
         textwrap.fill(line, width, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
@@ -37,7 +37,7 @@ def wrap(text: str, width: int | None, indent: int = 2) -> str:
 
 
 def flow(head: str, words: Iterable[str], width: int | None) -> Iterator[str]:
-    """Append words to `head`, whose spaces are kept; words that do not fit go on further, indented lines."""
+    """Append words to `head`, which keeps its spaces; words that do not fit continue on indented lines."""
     line = head
     for word in words:
         if width is not None and columns(line) + 1 + columns(word) > width:
@@ -49,13 +49,13 @@ def flow(head: str, words: Iterable[str], width: int | None) -> Iterator[str]:
 
 
 def join(parts: Sequence[str], width: int | None) -> str:
-    """Join parts with dots, in one line if they fit; no part is broken over lines."""
+    """Join parts with dots, in one line if they fit; parts are not broken."""
     first, *rest = parts
     return "\n".join(flow(first, (f"· {part}" for part in rest), width))
 
 
 def cut(text: str, width: int | None) -> str:
-    """Cut a text to a width, with an ellipsis if anything is missing."""
+    """Cut a text to a width, with an ellipsis if it is too long."""
     if width is None or columns(text) <= width:
         return text
     if width <= 1:
@@ -66,15 +66,15 @@ def cut(text: str, width: int | None) -> str:
 
 
 def pad(text: str, width: int) -> str:
-    """Cut or fill a text to exactly a width."""
+    """Cut or pad a text to an exact width."""
     fitted = cut(text, width)
     return fitted + " " * (width - columns(fitted))
 
 
 def columns(text: str) -> int:
-    """The columns that a text takes; characters of some languages take two."""
+    """Return the number of terminal columns of a text; some characters take two."""
     if text.isascii():
         return len(text)
-    from rich.cells import cell_len  # here, because most texts are ASCII and do not need it
+    from rich.cells import cell_len  # slow to import, and not needed for ASCII
 
     return cell_len(text)

@@ -11,7 +11,7 @@ from goalwright.batch.goals import BatchGoal
 from goalwright.batch.limits.limited_model import CallLimits
 from goalwright.batch.limits.rate_limiter import Rates
 from goalwright.batch.summary import BatchSummary
-from goalwright.interfaces.cli.view.batch_progress import BatchProgress, drawn, duration
+from goalwright.interfaces.cli.view.batch_progress import BatchProgress, duration, render
 from goalwright_executor.history.result import Result
 from goalwright_planner.events import CallFinished, CallRetried, ModelLoaded, ModelLoading
 from goalwright_planner.model import Reply, Usage
@@ -92,7 +92,7 @@ def test_a_provider_in_trouble_is_seen(view: BatchProgress, clock: Clock, limits
 def test_the_drawn_view_has_a_bar_and_fits_the_terminal(view: BatchProgress, width: int) -> None:
     stream = io.StringIO()
     console = Console(file=stream, force_terminal=True, width=width, color_system=None)
-    console.print(drawn(view, console))
+    console.print(render(view, console))
     lines = stream.getvalue().splitlines()
     assert "━" in lines[0]
     assert "2/10 goals  20%" in lines[0]

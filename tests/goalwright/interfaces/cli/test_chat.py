@@ -186,7 +186,7 @@ def test_after_a_turn_that_cannot_be_continued_the_next_line_is_run(chat: Talk, 
     done = chat("hello\n/undo\n", "--json", "--continue", "--max-cost", "1")
     refused = [json.loads(line)["error"]["code"] for line in done.out.splitlines()]
     assert (done.status, refused) == (4, ["UNKNOWN_PRICE", "UNKNOWN_PRICE"])
-    assert "Took back turn 1" in done.err
+    assert "Undid turn 1" in done.err
 
 
 def test_an_unknown_command_is_an_error_and_the_chat_goes_on(workspace: Path, chat: Talk, serve: Serve) -> None:
@@ -231,7 +231,7 @@ def test_a_turn_that_is_done_again_has_its_plan_and_its_files(workspace: Path, c
     assert (first["run_id"] != again["run_id"], first["goal"] == again["goal"]) == (True, True)
     assert all("notes.md" in call.user for call in server.asked("task"))
     (workspace / "new.md").write_text("changed since\n", encoding="utf-8")
-    assert "left alone, because it has changed since: new.md" in chat("/retry\n", *flags, "--continue").err
+    assert "not restored, because it has changed since: new.md" in chat("/retry\n", *flags, "--continue").err
     (workspace / "notes.md").unlink()
     refused = chat("/retry\n/tasks\n", *flags, "--continue")
     assert (refused.status, "notes.md: no such file" in refused.out) == (2, True)
@@ -250,7 +250,7 @@ def test_a_turn_that_waits_is_asked_about_no_more_once_it_is_taken_back(
     server = serve(script)
     done = chat("be careful\n/undo\n", "--json")
     turn = json.loads(done.out)
-    assert (turn["status"], "Took back turn 1" in done.err) == ("waiting", True)
+    assert (turn["status"], "Undid turn 1" in done.err) == ("waiting", True)
     assert json.loads(command("approvals", "--json").out) == []
     refused = command("resume", turn["run_id"], "--approve", turn["waiting"][0]["id"])
     assert (refused.status, f"run {turn['run_id']} is a turn that was taken back" in refused.err) == (2, True)
@@ -612,7 +612,7 @@ async def test_commands_and_remarks_at_a_terminal(
     chatting = begin()
     terminal.wait_for("›")
     terminal.type("!too early", "Enter")
-    terminal.wait_for("No turn runs")
+    terminal.wait_for("no running turn")
     terminal.type("/plan two tasks", "Enter")
     terminal.wait_for("The plan has 2 tasks", "/plan run runs it")
     terminal.type("/plan run", "Enter")

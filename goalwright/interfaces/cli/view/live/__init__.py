@@ -1,1 +1,1 @@
-"""A run while it runs: its state folded from events, drawn to fit the terminal, redrawn in place."""
+"""The live view of a run: its state, folded from events and redrawn in place to fit the terminal."""

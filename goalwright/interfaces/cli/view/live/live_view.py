@@ -1,4 +1,4 @@
-"""The live view: the task graph while it runs, redrawn in place and never taller than the terminal."""
+"""Live views of a run: the task graph on stderr, or as lines above the prompt of a chat."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import TracebackType
 
-# Lines that the prompt, and what is typed there, take.
-_BELOW = 3
-_SAME = 0.2  # seconds for which a drawing stands
+# Lines kept free for the prompt and its input.
+_PROMPT_LINES = 3
+_REUSE = 0.2  # seconds for which a drawing is reused
 
 
 class LiveView:
-    """Draws the tasks with their state, skill, seconds and tokens; other events scroll by above."""
+    """Draws the tasks, never taller than the terminal; other events scroll by above."""
 
     def __init__(self, console: Console | None = None) -> None:
         self._console = console or Console(file=sys.stderr, no_color=bool(os.environ.get("NO_COLOR")))
@@ -52,21 +52,21 @@ class LiveView:
         return Live(console=self._console, get_renderable=self._draw, refresh_per_second=8, transient=False)
 
     def __enter__(self) -> Self:
-        self._live.start(refresh=True)  # or a line printed before its thread first draws would leave a stale frame
+        self._live.start(refresh=True)  # a line printed before its thread first draws would leave a stale frame
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self, error_type: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._state.activity = self._state.streamed = ""
         if not self._state.rows:
-            self._live.transient = True  # without tasks there is nothing left to see but the time
-        self._live.__exit__(kind, error, trace)
+            self._live.transient = True  # without tasks the last frame shows nothing but the time
+        self._live.__exit__(error_type, error, trace)
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Within the block the view is gone, and lines above it are held back."""
-        self._live.transient = True  # erase the view; it is drawn again below what is asked
+        """Hide the view within the block, and print the lines of the block after its end."""
+        self._live.transient = True  # erase the view; it is drawn again below the question
         self._live.stop()
         self._held = []
         try:
@@ -87,7 +87,7 @@ class LiveView:
             case PlanMade() | TaskStarted() | TaskFinished() | TaskReused() | ModelLoading() | ModelLoaded():
                 pass  # the frame shows them
             case ApprovalGiven(withdrawn=False):
-                pass  # the person knows
+                pass  # the person who gave it knows
             case _:
                 if (text := describe(event)) is not None:
                     self._say(text, "dim")
@@ -100,16 +100,16 @@ class LiveView:
             self._console.print(line)
 
     def _draw(self) -> Group:
-        # The last line stays free: the cursor stands there after each frame.
+        # The last line stays free for the cursor.
         return Group(*frame(self._state, self._console.width, max(self._console.height - 1, 2)))
 
 
 class TurnView:
-    """Takes the events of a turn, and draws how it stands; warnings and failures are kept for after its end."""
+    """Draws a turn above the prompt; `messages` has its warnings and failures, to be printed after its end."""
 
     def __init__(self) -> None:
         self._state = RunState()
-        self.said: list[str] = []
+        self.messages: list[str] = []
         self._drawn: tuple[float, int, int, str] = (float("-inf"), 0, 0, "")
 
     def note(self, event: Event) -> None:
@@ -120,19 +120,19 @@ class TurnView:
         if isinstance(event, Warned) or (isinstance(event, TaskFinished) and event.status == "failed"):
             text = describe(event) or (f"{event.task}: {event.error}" if isinstance(event, TaskFinished) else "")
             if text:
-                self.said.append(escape_controls(text))
+                self.messages.append(escape_controls(text))
 
     def drawn(self, width: int, height: int) -> str:
-        """The lines for a terminal of this size, with its codes for colours; the prompt asks several times a frame."""
-        at, *size, text = self._drawn
+        """Return the lines with colour codes for a terminal of this size; cached, because the prompt asks often."""
+        drawn_at, *size, text = self._drawn
         now = time.monotonic()
-        if size != [width, height] or now - at >= _SAME:
+        if size != [width, height] or now - drawn_at >= _REUSE:
             text = self._draw(width, height)
             self._drawn = now, width, height, text
         return text
 
     def _draw(self, width: int, height: int) -> str:
-        room = max(height - _BELOW, 2)
+        room = max(height - _PROMPT_LINES, 2)
         console = Console(
             file=StringIO(),
             width=width,

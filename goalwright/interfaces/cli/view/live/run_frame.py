@@ -1,7 +1,6 @@
-"""A run drawn to fit a terminal: a header, then tasks, then the end of the answer.
+"""Draws a run to fit a terminal: a header, then the tasks, then the end of the answer.
 
-Whatever the height, the header and every running task are there. What does not fit is folded: done tasks first, then
-those that wait.
+The header and the running tasks are always shown. Tasks that do not fit are folded: done tasks first, then waiting ones.
 """
 
 from __future__ import annotations
@@ -37,13 +36,13 @@ _MAX_NAME = 20
 _SECONDS = 8
 _TOKENS = 8
 _GAP = 2
-_LONGEST_TAIL = 6_000
-_TAIL = 3  # lines of the answer that tasks make room for
+_MAX_TAIL = 6_000
+_TAIL = 3  # lines of the answer that have precedence over tasks
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The widths of the columns, which depend on the plan and the terminal alone, so that nothing moves."""
+    """The widths of the columns; they depend only on the plan and the terminal, so that nothing moves."""
 
     id: int
     title: int
@@ -53,7 +52,7 @@ class Layout:
 
     @classmethod
     def of(cls, rows: Iterable[TaskRow], width: int) -> Layout:
-        """Leave out, in a narrow terminal, first the tokens, then the skill, then the title."""
+        """Compute the widths; a narrow terminal loses first the tokens, then the skill, then the title."""
         rows = list(rows)
         ids = min(max((columns.columns(row.task.id) for row in rows), default=0), _MAX_ID)
         names = min(max((columns.columns(_name(row)) for row in rows), default=0), _MAX_NAME)
@@ -67,13 +66,13 @@ class Layout:
 
 
 def frame(state: RunState, width: int, height: int) -> list[Text]:
-    """The lines to show, no more than the height."""
+    """Return the lines to show, at most `height`."""
     if not state.rows:
         return [_header(state, width), *_tail(state, width, height - 1)]
     layout = Layout.of(state.rows.values(), width)
     room = max(height - 1, 1)
-    wanted = min(_TAIL, room // 3) if state.streamed.strip() else 0
-    lines = _tasks(state, layout, width, room - wanted)
+    tail = min(_TAIL, room // 3) if state.streamed.strip() else 0
+    lines = _tasks(state, layout, width, room - tail)
     return [_header(state, width), *lines, *_tail(state, width, room - len(lines))]
 
 
@@ -92,10 +91,10 @@ def _header(state: RunState, width: int) -> Text:
 
 
 def _cost(state: RunState) -> list[str]:
-    of = f" of {short_dollars(state.max_cost)}" if state.max_cost is not None else ""
+    limit = f" of {short_dollars(state.max_cost)}" if state.max_cost is not None else ""
     if state.cost is None:
-        return [f"cost unknown{of}"] if of else []
-    return [f"{'≈' if state.is_estimated else ''}{short_dollars(state.cost)}{of}"] if state.cost or of else []
+        return [f"cost unknown{limit}"] if limit else []
+    return [f"{'≈' if state.is_estimated else ''}{short_dollars(state.cost)}{limit}"] if state.cost or limit else []
 
 
 def _tasks(state: RunState, layout: Layout, width: int, room: int) -> list[Text]:
@@ -104,21 +103,21 @@ def _tasks(state: RunState, layout: Layout, width: int, room: int) -> list[Text]
     if len(rows) <= room:
         return [_line(row, layout, width, now, items) for row in rows]
     running = [row for row in rows if row.state == "running"]
-    if len(running) > room - 2:  # not even these have a line each
-        return [*_together(running, width, now, room - 1), _fold(rows, ("done", "pending"), width)][:room]
-    left = room - len(running) - 2  # a line each for those that are folded
+    if len(running) > room - 2:  # not even the running tasks have a line each
+        return [*_several_per_line(running, width, now, room - 1), _fold(rows, ("done", "pending"), width)][:room]
+    left = room - len(running) - 2  # two lines for the folded tasks
     others = [row for row in rows if row.state not in ("running", "done", "pending")]
     pending = [row for row in rows if row.state == "pending"]
-    shown = {id(row) for row in [*running, *[*others, *pending][: max(left, 0)]]}
-    lines = [_line(row, layout, width, now, items) for row in rows if id(row) in shown]
-    hidden = [row for row in rows if id(row) not in shown]
-    before = [_fold(hidden, ("done",), width)] if any(row.state == "done" for row in hidden) else []
-    after = [row for row in hidden if row.state != "done"]
-    return [*before, *lines, *([_fold(after, tuple(MARKS), width)] if after else [])]
+    visible = {id(row) for row in [*running, *[*others, *pending][: max(left, 0)]]}
+    lines = [_line(row, layout, width, now, items) for row in rows if id(row) in visible]
+    hidden = [row for row in rows if id(row) not in visible]
+    done = [_fold(hidden, ("done",), width)] if any(row.state == "done" for row in hidden) else []
+    unfinished = [row for row in hidden if row.state != "done"]
+    return [*done, *lines, *([_fold(unfinished, tuple(MARKS), width)] if unfinished else [])]
 
 
 def _fold(rows: Sequence[TaskRow], states: Iterable[str], width: int) -> Text:
-    """How many tasks are in each of these states, in one line: `✓ 18 done  · 4 waiting`."""
+    """Count the tasks in each of these states, in one line: `✓ 18 done  · 4 waiting`."""
     line = Text(no_wrap=True)
     for state in states:
         count = sum(row.state == state for row in rows)
@@ -129,8 +128,8 @@ def _fold(rows: Sequence[TaskRow], states: Iterable[str], width: int) -> Text:
     return line
 
 
-def _together(rows: Sequence[TaskRow], width: int, now: float, room: int) -> list[Text]:
-    """Several tasks in each line."""
+def _several_per_line(rows: Sequence[TaskRow], width: int, now: float, room: int) -> list[Text]:
+    """Return lines with several tasks each."""
     words = [
         f"▶ {columns.cut(escape_controls(row.task.id), _MAX_ID)} {_duration(row.elapsed(now) or 0)}" for row in rows
     ]
@@ -168,12 +167,12 @@ def _has_parts(task: Task) -> bool:
 
 def _title(row: TaskRow, width: int, items: str) -> Text:
     title = "  ".join(filter(None, (escape_controls(row.title), items)))
-    after = f"{'  ' if title else ''}← {', '.join(row.task.depends_on)}" if row.task.depends_on else ""
-    after = escape_controls(after)
-    if columns.columns(title) + columns.columns(after) > width:
-        after = columns.cut(after, max(width - columns.columns(title), 0)) if columns.columns(title) < width - 6 else ""
+    edges = f"{'  ' if title else ''}← {', '.join(row.task.depends_on)}" if row.task.depends_on else ""
+    edges = escape_controls(edges)
+    if columns.columns(title) + columns.columns(edges) > width:
+        edges = columns.cut(edges, max(width - columns.columns(title), 0)) if columns.columns(title) < width - 6 else ""
     text = Text(columns.cut(title, width))
-    text.append(after, style="dim")
+    text.append(edges, style="dim")
     text.append(" " * max(width - columns.columns(text.plain), 0))
     return text
 
@@ -183,38 +182,38 @@ def _name(row: TaskRow) -> str:
 
 
 def _tail(state: RunState, width: int, room: int) -> list[Text]:
-    """The last lines that fit of what is being written."""
+    """Return the last lines of the streamed text that fit."""
     if room <= 0 or not state.streamed.strip():
         return []
-    shown = _drawn(state.streamed, width) if state.is_markdown else _as_they_are(state.streamed, width, room)
-    while shown and not shown[-1].plain.strip():
-        shown.pop()
-    return shown[-room:]
+    visible = _rendered(state.streamed, width) if state.is_markdown else _plain_lines(state.streamed, width, room)
+    while visible and not visible[-1].plain.strip():
+        visible.pop()
+    return visible[-room:]
 
 
-def _drawn(text: str, width: int) -> list[Text]:
-    """A text as Markdown shows it."""
+def _rendered(text: str, width: int) -> list[Text]:
+    """Render a text as Markdown."""
     from rich.console import Console
     from rich.markdown import Markdown
 
     console = Console(width=width, color_system="standard", legacy_windows=False)
-    lines = console.render_lines(Markdown(escape_controls(_last_part(text)).rstrip()), pad=False)
+    lines = console.render_lines(Markdown(escape_controls(_ending(text)).rstrip()), pad=False)
     return [Text.assemble(*((part.text, part.style or "") for part in line), no_wrap=True) for line in lines]
 
 
-def _as_they_are(text: str, width: int, room: int) -> list[Text]:
-    """The last lines of a program's output, the long ones broken."""
+def _plain_lines(text: str, width: int, room: int) -> list[Text]:
+    """Return the last lines of a program's output, with long lines broken."""
     from rich.cells import chop_cells
 
     lines = escape_controls(text).rstrip().split("\n")[-room:]
     return [Text(part, no_wrap=True) for line in lines for part in chop_cells(line, width) or [""]]
 
 
-def _last_part(text: str) -> str:
-    """The end of a long text, from the beginning of a paragraph: it is drawn several times a second."""
-    if len(text) <= _LONGEST_TAIL:
+def _ending(text: str) -> str:
+    """Return the end of a long text, from the start of a paragraph, because it is rendered several times a second."""
+    if len(text) <= _MAX_TAIL:
         return text
-    before, part = text[:-_LONGEST_TAIL], text[-_LONGEST_TAIL:]
+    before, part = text[:-_MAX_TAIL], text[-_MAX_TAIL:]
     start = part.find("\n\n") + 2
     is_code = (before + part[:start]).count("\n```") % 2
     return ("```\n" if is_code else "") + part[start:]

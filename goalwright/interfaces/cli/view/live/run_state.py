@@ -1,4 +1,4 @@
-"""How a run stands, folded from its events, for whatever draws it."""
+"""The state of a run, folded from its events, for the live views."""
 
 from __future__ import annotations
 
@@ -37,29 +37,29 @@ if TYPE_CHECKING:
     from goalwright_planner.model import Usage
     from goalwright_planner.plan.task import Task
 
-_TAIL = 8_000  # more than any terminal shows of an answer
+_TAIL = 8_000  # characters; more than any terminal shows
 
 
 @dataclass(slots=True)
 class TaskRow:
-    """A task and how far it is."""
+    """A task and its progress."""
 
     task: Task
     state: str = "pending"
     started: float | None = None
     seconds: float = 0.0
     tokens: int = 0
-    written: int = 0  # of the call under way
+    written: int = 0  # tokens of the running call
 
     @property
     def title(self) -> str:
-        """What it is about: the item, if it is for one."""
+        """The title of the task, or the item it works on."""
         if self.task.item is not None:
             return heading(self.task.item.value)
         return self.task.title if self.task.title != self.task.id else ""
 
     def elapsed(self, now: float) -> float | None:
-        """How long it has run; None before it starts."""
+        """Return the seconds it has run; None before it starts."""
         if self.started is None:
             return self.seconds or None
         return now - self.started if self.state == "running" else self.seconds
@@ -67,7 +67,7 @@ class TaskRow:
 
 @dataclass(slots=True)
 class RunState:
-    """The tasks of a run, what it does now, what it has cost, and the answer as far as it is written."""
+    """The tasks of a run, its activity, its cost, and the answer written so far."""
 
     clock: Callable[[], float] = time.monotonic
     rows: dict[str, TaskRow] = field(default_factory=dict)
@@ -76,7 +76,7 @@ class RunState:
     is_estimated: bool = False
     max_cost: float | None = None
     streamed: str = ""
-    is_markdown: bool = True  # a model writes it; a program's lines stay as they are
+    is_markdown: bool = True  # text of a model; the output of a program is shown unchanged
     written: int = 0  # tokens of a call outside of tasks
     began: float = field(init=False)
     _before_loading: str = ""
@@ -106,7 +106,7 @@ class RunState:
                 self._spend(event.task, event.usage, event.cost)
             case PlanMade():
                 self.activity = "running"
-                # Those that began while the plan was being written go on.
+                # Tasks that began while the plan was being written keep their rows.
                 tasks = {task.id: self.rows.get(task.id) or TaskRow(task) for task in event.plan.tasks}
                 tasks |= {name: row for name, row in self.rows.items() if root_of(name) in tasks}
                 self.rows = {task_id: tasks[task_id] for task_id in in_order(tasks)}
@@ -126,7 +126,7 @@ class RunState:
             case ApprovalGiven(task=str(task)) if task in self.rows and not event.withdrawn:
                 self.rows[task].state = "running"
             case TextStreamed() | ToolOutput():
-                before = self.streamed if event.task == self._writer else ""  # the end of one text at a time
+                before = self.streamed if event.task == self._writer else ""  # show one text at a time
                 self._writer, self.streamed = event.task, (before + event.text)[-_TAIL:]
                 self.is_markdown = isinstance(event, TextStreamed)
             case ToolCalled(task=task) | CallRetried(task=task) if task == self._writer:
@@ -135,9 +135,9 @@ class RunState:
                 pass
 
     def items_of(self, task_id: str) -> str:
-        """How many of a task's items have ended, and how many there are: `3/40`; empty if it has none.
+        """Return a task's finished and total items, `3/40`, or the round of a repeated task, `round 2/5`.
 
-        Of a task that is repeated, the round that it is in: `round 2/5`.
+        Empty if it has neither.
         """
         task = self.rows[task_id].task
         if (repeat := task.repeat) is not None and task.for_each is None:
@@ -154,14 +154,14 @@ class RunState:
             self.rows = {task_id: self.rows[task_id] for task_id in in_order(self.rows)}
 
     def count(self, *states: str) -> int:
-        """How many tasks are in one of these states."""
+        """Count the tasks in these states."""
         return sum(row.state in states for row in self.rows.values())
 
     def _call_started(self, event: CallStarted) -> None:
         self.written = 0
-        self.streamed = ""  # an answer that is asked for again is written from its beginning
+        self.streamed = ""  # a repeated call writes its answer from the beginning
         if event.task is not None:
-            return  # its row shows it
+            return  # shown in its row
         if event.role == "decomposer":
             self.activity = f"planning with {event.model}"
         elif event.role == "replanner":

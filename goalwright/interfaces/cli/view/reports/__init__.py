@@ -1,1 +1,1 @@
-"""What was measured, as text: a batch, an evaluation, and how well goals find their skills."""
+"""Reports as text: of a batch, of an evaluation, and of the selection of skills."""

@@ -1,4 +1,4 @@
-"""The report and the preview of a batch, in words."""
+"""Prints the report and the preview of a batch."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from goalwright.batch.goals import BatchGoal
 
-_SHOWN = 10
+_MAX_GOALS = 10
 _WIDTH = 80
 
 _OUTCOMES = {
@@ -29,7 +29,7 @@ _OUTCOMES = {
 
 
 def print_summary(document: dict[str, Any]) -> None:
-    """Print the report that `--json` prints, in words."""
+    """Print the report of `--json` as text."""
     counts = [f"{document[name]:,} {label}" for name, label in _OUTCOMES.items() if document[name] or name == "done"]
     output.print_text(f"{counted(document['goals'], 'goal')}: {', '.join(counts)}")
     usage, times = document["usage"], document["seconds"]
@@ -40,14 +40,14 @@ def print_summary(document: dict[str, Any]) -> None:
     )
     if document["recipes"]:
         output.print_text(f"{counted(document['recipes'], 'goal')} used a recipe.")
-    for fault in document["errors"]:
-        output.print_text(f"{fault['goals']:>7}  failed with: {' '.join(fault['error'].split())[:300]}")
+    for failure in document["errors"]:
+        output.print_text(f"{failure['goals']:>7}  failed with: {' '.join(failure['error'].split())[:300]}")
     _print_skills({skill["name"]: skill["goals"] for skill in document["skills"]})
 
 
 @dataclass(slots=True)
 class PreviewedGoals:
-    """The goals that a preview shows: the first ones without a skill or, if `verbose`, each as it is looked at."""
+    """The goals of a preview: the first ones without a skill or, if `verbose`, all of them immediately."""
 
     verbose: bool = False
     without_skill: list[str] = field(default_factory=list)
@@ -57,12 +57,12 @@ class PreviewedGoals:
         line = f"{goal.id}: {shorten(goal.text, _WIDTH)}"
         if self.verbose:
             output.print_text(f"{line} → {', '.join(skills) or 'no skill'}")
-        elif not skills and len(self.without_skill) < _SHOWN:
+        elif not skills and len(self.without_skill) < _MAX_GOALS:
             self.without_skill.append(line)
 
 
 def print_preview(document: dict[str, Any], shown: PreviewedGoals) -> None:
-    """Print what a batch would run, in words."""
+    """Print the preview of `--json` as text."""
     goals, calls = counted(document["goals"], "goal"), counted(document["calls"], "call")
     output.print_text(f"{goals}, {document['without_skill']} of them without a matching skill; at least {calls}.")
     if document.get("skipped"):
@@ -72,12 +72,12 @@ def print_preview(document: dict[str, Any], shown: PreviewedGoals) -> None:
         output.print_text("Goals without a matching skill:")
         for line in shown.without_skill:
             output.print_text(f"  {line}")
-        if more := document["without_skill"] - len(shown.without_skill):
-            output.print_text(f"  and {more:,} more; -v shows all goals")
+        if remaining := document["without_skill"] - len(shown.without_skill):
+            output.print_text(f"  and {remaining:,} more; -v shows all goals")
 
 
 def _print_skills(goals: Mapping[str, int]) -> None:
-    """Print how many goals each skill was selected for."""
+    """Print the number of goals of each skill."""
     if goals:
         output.print_text("Goals by selected skill:")
     for name, times in goals.items():
@@ -89,5 +89,5 @@ def _cost(document: dict[str, Any]) -> str:
 
 
 def _mark(document: dict[str, Any]) -> str:
-    """The sign of an estimate."""
+    """Return the mark of an estimate."""
     return "≈" if document.get("usage", {}).get("estimated_calls") else ""

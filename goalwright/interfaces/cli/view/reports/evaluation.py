@@ -1,4 +1,4 @@
-"""The report of an evaluation: a table, the differences, and the cases that got worse."""
+"""Prints the report of an evaluation: a table, the differences, and the cases that got worse."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MINUS = "−"
 
 
 def print_report(document: Mapping[str, Any], *, verbose: bool = False) -> None:
-    """Print what `--json` prints, in words; with `verbose`, every check that did not pass."""
+    """Print the report of `--json` as text; with `verbose`, every failed check."""
     output.print_lines(_table(document))
     failed = [row for row in document["rows"] if row["passed"] is False]
     worse = [line for difference in document["differences"] for line in _worse(document, difference)]
@@ -46,15 +46,15 @@ def write_page(document: Mapping[str, Any], path: Path) -> None:
 
 def _table(document: Mapping[str, Any]) -> Iterator[str]:
     variants, differences = document["variants"], document["differences"]
-    names = [variant["name"] for variant in variants] + [_difference_name(one) for one in differences]
+    names = [variant["name"] for variant in variants] + [_difference_name(difference) for difference in differences]
     width = max(map(len, names), default=0) + 2
     rate, cost, seconds = _COLUMNS
     yield f"{'':<{width}}{'pass rate':<{rate}}{'cost':<{cost}}{'seconds':<{seconds}}calls".rstrip()
     for variant in variants:
         spent = "–" if variant["cost_usd"] is None else f"${plain(variant['cost_usd'], 4)}"
-        took = "–" if variant["seconds"] is None else f"{variant['seconds']:.3g} s"
+        seconds_text = "–" if variant["seconds"] is None else f"{variant['seconds']:.3g} s"
         calls = "–" if variant["calls"] is None else f"{variant['calls']:.1f}"
-        yield f"{variant['name']:<{width}}{_rate(variant):<{rate}}{spent:<{cost - 1}} {took:<{seconds}}{calls}"
+        yield f"{variant['name']:<{width}}{_rate(variant):<{rate}}{spent:<{cost - 1}} {seconds_text:<{seconds}}{calls}"
     for difference in differences:
         yield f"{_difference_name(difference):<{width}}{_difference(document, difference)}"
 
@@ -85,12 +85,12 @@ def _difference(document: Mapping[str, Any], difference: Mapping[str, Any]) -> s
 
 
 def _checked(document: Mapping[str, Any], variant: str) -> set[str]:
-    """The cases that have a checked run with a variant."""
+    """Return the cases that have a checked run with a variant."""
     return {row["case"] for row in document["rows"] if row["variant"] == variant and row["passed"] is not None}
 
 
 def _worse(document: Mapping[str, Any], difference: Mapping[str, Any]) -> Iterator[str]:
-    """A line for each case that got worse: the first check that failed, and the two runs."""
+    """Yield a line for each case that got worse: the first failed check, and the two runs."""
     for case in difference["worse"]:
         rows = [row for row in document["rows"] if row["case"] == case]
         after = next((row for row in rows if row["variant"] == difference["variant"] and row["passed"] is False), None)

@@ -1,4 +1,4 @@
-"""An evaluation of skills as text: its measures, its misses, and which descriptions to change."""
+"""Prints an evaluation of skills: its measures, its misses, and which descriptions to change."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ _NAMES = {
     "set_recall": "set recall",
     "picked_for_none": "picked for none",
 }
-# Figures that are better the lower they are.
+# Figures for which lower is better.
 _AT_MOST = ("nothing_selected", "picked_for_none")
 _ALL = "all goals"
 _SET = 30
 _NUMBER = 5
 
 
-def document(found: Evaluation) -> dict[str, Any]:
-    """An evaluation as `--json` prints it."""
+def document(evaluation: Evaluation) -> dict[str, Any]:
+    """Return an evaluation as `--json` prints it."""
     return {
-        **found.figures.to_dict(),
-        "sets": {name: figures.to_dict() for name, figures in found.sets.items()},
+        **evaluation.figures.to_dict(),
+        "sets": {name: figures.to_dict() for name, figures in evaluation.sets.items()},
         "misses": [
             {
                 "id": miss.outcome.goal.id,
@@ -46,44 +46,44 @@ def document(found: Evaluation) -> dict[str, Any]:
                 "selected": [selection.name for selection in miss.outcome.selected],
                 "why": miss.why,
             }
-            for miss in found.misses
+            for miss in evaluation.misses
         ],
     }
 
 
-def print_evaluation(found: Evaluation, explainer: Explainer, *, every: bool) -> None:
-    """Print the measures by set, then misses, at most a few unless `every` is asked for."""
-    goals, missed = found.figures.goals, len(found.misses)
-    output.print_text("\n".join(table(found)))
+def print_evaluation(evaluation: Evaluation, explainer: Explainer, *, every: bool) -> None:
+    """Print the measures by set, then the misses, at most a few unless `every`."""
+    goals, missed = evaluation.figures.goals, len(evaluation.misses)
+    output.print_text("\n".join(table(evaluation)))
     output.print_text(f"\n{counted(missed, 'miss', 'misses')} of {counted(goals, 'goal')}")
-    shown = found.misses if every else found.misses[:_MOST_MISSES]
+    shown = evaluation.misses if every else evaluation.misses[:_MOST_MISSES]
     for miss in shown:
         outcome = miss.outcome
         selected = ", ".join(picked.name for picked in outcome.selected) or "none"
         output.print_text(f"\n{outcome.goal.id}  {shorten(outcome.goal.goal, _GOAL)}")
         output.print_text(f"  expected {', '.join(outcome.expected) or 'none'}; selected {selected}\n  {miss.why}")
-    if len(shown) < len(found.misses):
-        output.print_text(f"\n… and {len(found.misses) - len(shown):,} more; -v shows all")
-    lines = list(changes([miss.outcome for miss in found.misses], explainer))
-    if len(found.misses) > 1 and lines:
+    if len(shown) < len(evaluation.misses):
+        output.print_text(f"\n… and {len(evaluation.misses) - len(shown):,} more; -v shows all")
+    lines = list(changes([miss.outcome for miss in evaluation.misses], explainer))
+    if len(evaluation.misses) > 1 and lines:
         output.print_text("\n".join(["", "What to change first:", *lines]))
 
 
-def table(found: Evaluation) -> Iterator[str]:
-    """The measures, a line for each set and one for all goals."""
-    rows = [*((shorten(name, _SET), figures) for name, figures in found.sets.items()), (_ALL, found.figures)]
-    wide = max(width.columns(name) for name, _ in rows)
+def table(evaluation: Evaluation) -> Iterator[str]:
+    """Yield the table of measures: a line for each set and one for all goals."""
+    rows = [*((shorten(name, _SET), figures) for name, figures in evaluation.sets.items()), (_ALL, evaluation.figures)]
+    name_width = max(width.columns(name) for name, _ in rows)
     head = [title.rjust(_NUMBER) for title in ("goals", *_NAMES.values())]
-    yield "  ".join((" " * wide, *head))
+    yield "  ".join((" " * name_width, *head))
     for name, figures in rows:
         cells = (f"{figures.goals:,}", *(_figure(getattr(figures, key), "–") for key in _NAMES))
         yield "  ".join(
-            (width.pad(name, wide), *(cell.rjust(len(title)) for cell, title in zip(cells, head, strict=True)))
+            (width.pad(name, name_width), *(cell.rjust(len(title)) for cell, title in zip(cells, head, strict=True)))
         )
 
 
 def changes(misses: Sequence[Outcome], explainer: Explainer) -> Iterator[str]:
-    """A line for each skill that misses most goals: who came first instead, and which words its description lacks."""
+    """Yield a line for each skill with most misses: its winners, and the words its description lacks."""
     by_skill: dict[str, list[Outcome]] = defaultdict(list)
     for miss in misses:
         for name in miss.missing or miss.expected[:1]:
@@ -97,15 +97,15 @@ def changes(misses: Sequence[Outcome], explainer: Explainer) -> Iterator[str]:
         )
         words = (word for outcome in missed for word in explainer.words.shared(outcome.goal.goal, name).lacking)
         lacking = Counter(word for word in words if not word.isdecimal())
-        told = f"  {name}: missed by {counted(len(missed), 'goal')}"
-        told += f"; first instead: {_counts(winners, 3)}" if winners else ""
-        yield told + (f"; its description lacks: {_counts(lacking, _MOST_WORDS)}" if lacking else "")
+        line = f"  {name}: missed by {counted(len(missed), 'goal')}"
+        line += f"; first instead: {_counts(winners, 3)}" if winners else ""
+        yield line + (f"; its description lacks: {_counts(lacking, _MOST_WORDS)}" if lacking else "")
 
 
-def below(found: Evaluation, bounds: Mapping[str, float]) -> Iterator[str]:
-    """What is worse than its bound; a measure that no goal has counts as worse."""
+def below(evaluation: Evaluation, bounds: Mapping[str, float]) -> Iterator[str]:
+    """Yield the measures that are worse than their bound; an unmeasured one counts as worse."""
     for name, bound in bounds.items():
-        value, most = getattr(found.figures, name), name in _AT_MOST
+        value, most = getattr(evaluation.figures, name), name in _AT_MOST
         if value is None or (value > bound if most else value < bound):
             yield f"{_NAMES[name]} is {_figure(value)}, {'above' if most else 'below'} {_figure(bound)}"
 
@@ -114,5 +114,5 @@ def _figure(value: float | None, nothing: str = "not measured") -> str:
     return nothing if value is None else f"{value:,}" if isinstance(value, int) else f"{value:.3f}"
 
 
-def _counts(found: Counter[str], most: int) -> str:
-    return ", ".join(f"{name} ({count})" for name, count in found.most_common(most))
+def _counts(counter: Counter[str], most: int) -> str:
+    return ", ".join(f"{name} ({count})" for name, count in counter.most_common(most))
