@@ -1,4 +1,4 @@
-"""What a client of the Agent Client Protocol can call; the journal is its sessions."""
+"""The methods that a client of the Agent Client Protocol calls; sessions are conversations in the journal."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from acp.schema import (
 )
 
 from goalwright.interfaces.acp import history, modes
-from goalwright.interfaces.acp.modes import KeptModes
+from goalwright.interfaces.acp.modes import ModeStore
 from goalwright.interfaces.acp.session import CONTINUE, Session
 from goalwright.models.choice import ModelChoice
 from goalwright.models.litellm.prices import unloaded_vision
@@ -59,12 +59,12 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-_MOST_SESSIONS = 50
+_MAX_SESSIONS = 50
 
 
 @dataclass(slots=True)
-class _Place:
-    """A workspace of a session: its paths and settings, and a runtime for each mode, all with one journal."""
+class _Workspace:
+    """The workspace of sessions: its paths and settings, and a runtime for each mode, with a shared journal."""
 
     paths: Paths
     settings: Settings
@@ -83,14 +83,14 @@ class _Place:
             return self.goalwrights[mode]
 
     def check(self, session: str) -> None:
-        """Raise if no conversation of its journal has that id."""
+        """Raise UnknownRun if the journal has no conversation with that id."""
         if all(row.conversation != session for row in _conversations(self.paths, self.settings)):
-            what = f"there is no session {session!r:.100} of the folder {self.paths.workspace}"
-            raise UnknownRun(what, hint="open the folder that it belongs to")
+            message = f"there is no session {session!r:.100} of the folder {self.paths.workspace}"
+            raise UnknownRun(message, hint="open the folder that the session belongs to")
 
 
 class GoalwrightAgent:
-    """The agent; `configure` gives the paths and settings of a folder, `open_model` replaces litellm's models."""
+    """The agent; `configure` returns the paths and settings of a folder, `open_model` replaces litellm's models."""
 
     def __init__(
         self, configure: Callable[[Path], tuple[Paths, Settings]], open_model: OpenModel | None = None
@@ -99,16 +99,16 @@ class GoalwrightAgent:
         self._open_model = open_model
         self._client: Client | None = None
         self._sessions: dict[str, Session] = {}
-        self._places: list[_Place] = []
+        self._workspaces: list[_Workspace] = []
         self._loading = asyncio.Lock()
-        self._going_on: set[asyncio.Task[Any]] = set()
+        self._continuing: set[asyncio.Task[Any]] = set()
 
     def on_connect(self, conn: Client) -> None:
-        """Keep the client, which is told of runs and asked for permissions."""
+        """Store the connection to the client."""
         self._client = conn
 
     async def initialize(self, protocol_version: int, **_: Any) -> InitializeResponse:
-        """The version spoken, which is the only one known, and what the agent can do."""
+        """Return the supported protocol version and the capabilities."""
         return InitializeResponse(
             protocol_version=PROTOCOL_VERSION,
             agent_capabilities=AgentCapabilities(
@@ -124,45 +124,45 @@ class GoalwrightAgent:
         )
 
     def _sees_images(self) -> bool:
-        """Whether a model sees images that is set for the folder the agent runs in: sessions have not begun."""
+        """Return whether a model of the current folder accepts images; no session exists yet."""
         try:
             _, settings = self._configure(Path.cwd())
             names = ModelChoice(settings).names
-        except GoalwrightError:  # each session says what is wrong
+        except GoalwrightError:  # each session reports the error
             return False
-        words = ((settings.sees(name), name) for name in names)
-        return any(unloaded_vision(name) if word is None else word for word, name in words)
+        overrides = ((settings.sees(name), name) for name in names)
+        return any(unloaded_vision(name) if override is None else override for override, name in overrides)
 
     async def authenticate(self, method_id: str, **_: Any) -> None:
-        """There is no way to log in: keys are the providers'."""
+        """Reject every login method: goalwright has none."""
         raise RequestError.invalid_params({"method": method_id})
 
     async def new_session(self, cwd: str, mcp_servers: Sequence[Any] | None = None, **_: Any) -> NewSessionResponse:
-        """A conversation in a workspace."""
-        place = await _answered(self._place(cwd, mcp_servers or []))
-        conversation = Conversation.new(place.goalwright(modes.DEFAULT))
-        session = self._begin(conversation.id, place)
+        """Create a conversation in a workspace."""
+        workspace = await _as_protocol_errors(self._workspace(cwd, mcp_servers or []))
+        conversation = Conversation.new(workspace.goalwright(modes.DEFAULT))
+        session = self._open_session(conversation.id, workspace)
         return NewSessionResponse(session_id=session.id, modes=modes.state(session.mode))
 
     async def load_session(
         self, cwd: str, session_id: str, mcp_servers: Sequence[Any] | None = None, **_: Any
     ) -> LoadSessionResponse:
-        """Send a conversation's history from the journal; what its last turn waits for is asked again."""
-        place = await _answered(self._place(cwd, mcp_servers or []))
-        await _answered(asyncio.to_thread(place.check, session_id))
+        """Send the history of a conversation from the journal, and ask its open requests again."""
+        workspace = await _as_protocol_errors(self._workspace(cwd, mcp_servers or []))
+        await _as_protocol_errors(asyncio.to_thread(workspace.check, session_id))
         async with self._loading:
             if session_id in self._sessions:
                 await self._sessions[session_id].close()
-            session = self._begin(session_id, place)
+            session = self._open_session(session_id, workspace)
         for update in await asyncio.to_thread(lambda: list(history.updates_of(session.conversation))):
             await self._connected.session_update(session_id=session_id, update=update)
         await self._offer_to_continue(session)
         return LoadSessionResponse(modes=modes.state(session.mode))
 
     async def list_sessions(self, cwd: str | None = None, **_: Any) -> ListSessionsResponse:
-        """The conversations of a workspace, the newest first."""
-        paths, settings = await _answered(asyncio.to_thread(self._configured, Path(cwd or ".")))
-        rows = await _answered(asyncio.to_thread(_conversations, paths, settings, _MOST_SESSIONS))
+        """Return the conversations of a workspace, newest first."""
+        paths, settings = await _as_protocol_errors(asyncio.to_thread(self._configured, Path(cwd or ".")))
+        rows = await _as_protocol_errors(asyncio.to_thread(_conversations, paths, settings, _MAX_SESSIONS))
         folder = str(paths.workspace)
         titles = (records.local_text(row.goal, row.first, paths)[:200] for row in rows)
         return ListSessionsResponse(
@@ -173,7 +173,7 @@ class GoalwrightAgent:
         )
 
     async def set_session_mode(self, session_id: str, mode_id: str, **_: Any) -> SetSessionModeResponse:
-        """Change how far the session goes without asking."""
+        """Change the mode of a session."""
         mode = modes.named(mode_id)
         if mode is None:
             raise RequestError.invalid_params({"mode": mode_id})
@@ -181,20 +181,20 @@ class GoalwrightAgent:
         return SetSessionModeResponse()
 
     async def prompt(self, prompt: Sequence[Any], session_id: str, **_: Any) -> PromptResponse:
-        """Run a turn; its answer is streamed as updates."""
-        return PromptResponse(stop_reason=await _answered(self._session(session_id).prompt(prompt)))
+        """Run a turn, and stream its answer as updates."""
+        return PromptResponse(stop_reason=await _as_protocol_errors(self._session(session_id).prompt(prompt)))
 
     async def cancel(self, session_id: str, **_: Any) -> None:
-        """Stop the turn that runs."""
+        """Stop the current turn of a session."""
         if session_id in self._sessions:
             self._sessions[session_id].cancel()
 
     async def close(self) -> list[str]:
-        """Interrupt all turns; returns the ids of the sessions, which can be loaded again."""
+        """Interrupt all turns, and return the ids of their sessions, which can be loaded again."""
         running = [session.id for session in self._sessions.values() if session.is_running]
         await asyncio.gather(*(session.close() for session in self._sessions.values()))
-        for place in self._places:
-            for goalwright in place.goalwrights.values():
+        for workspace in self._workspaces:
+            for goalwright in workspace.goalwrights.values():
                 await goalwright.close()
         return running
 
@@ -203,27 +203,27 @@ class GoalwrightAgent:
         assert self._client is not None  # noqa: S101 - the connection calls on_connect first
         return self._client
 
-    async def _place(self, cwd: str, servers: Sequence[Any]) -> _Place:
+    async def _workspace(self, cwd: str, servers: Sequence[Any]) -> _Workspace:
         paths, settings = await asyncio.to_thread(self._configured, Path(cwd))
         paths = replace(paths, session_mcp=_mcp_document(servers))
-        for place in self._places:
-            if (place.paths, place.settings) == (paths, settings):
-                return place
-        self._places.append(_Place(paths, settings, self._open_model))
-        return self._places[-1]
+        for workspace in self._workspaces:
+            if (workspace.paths, workspace.settings) == (paths, settings):
+                return workspace
+        self._workspaces.append(_Workspace(paths, settings, self._open_model))
+        return self._workspaces[-1]
 
     def _configured(self, folder: Path) -> tuple[Paths, Settings]:
         if not folder.is_dir():
-            raise InputError(f"the folder {folder} does not exist", hint="open a folder that does")
+            raise InputError(f"the folder {folder} does not exist", hint="open an existing folder")
         return self._configure(folder)
 
-    def _begin(self, session_id: str, place: _Place) -> Session:
-        kept = KeptModes(place.paths.data / "acp")
+    def _open_session(self, session_id: str, workspace: _Workspace) -> Session:
+        modes_store = ModeStore(workspace.paths.data / "acp")
         try:
-            mode = kept.get(session_id)
+            mode = modes_store.get(session_id)
         except ValueError:
             raise RequestError.resource_not_found(session_id[:100]) from None
-        session = Session(session_id, self._connected, place.goalwright, kept, mode)
+        session = Session(session_id, self._connected, workspace.goalwright, modes_store, mode)
         self._sessions[session_id] = session
         return session
 
@@ -233,31 +233,31 @@ class GoalwrightAgent:
         return self._sessions[session_id]
 
     async def _offer_to_continue(self, session: Session) -> None:
-        """Ask again what the last turn waits for; one that was cut off or failed is continued by a command."""
+        """Ask the open requests of the last turn again; offer a command to continue an interrupted or failed turn."""
         if await asyncio.to_thread(session.waits):
-            task = asyncio.ensure_future(session.go_on())
-            self._going_on.add(task)
-            task.add_done_callback(partial(_ended, self._going_on))
+            task = asyncio.ensure_future(session.resume())
+            self._continuing.add(task)
+            task.add_done_callback(partial(_discard, self._continuing))
             return
         last = await asyncio.to_thread(lambda: session.conversation.last)
         if last is not None and last.status not in ("done", "waiting"):
             command = AvailableCommand(
-                name=CONTINUE.removeprefix("/"), description="Continue the turn that was cut off or failed"
+                name=CONTINUE.removeprefix("/"), description="Continue the interrupted or failed turn"
             )
             await self._connected.session_update(session_id=session.id, update=update_available_commands([command]))
 
 
-def _conversations(paths: Paths, settings: Settings, most: int | None = None) -> list[ConversationSummary]:
-    """The conversations of a workspace, the newest first; looking for them makes no journal."""
+def _conversations(paths: Paths, settings: Settings, limit: int | None = None) -> list[ConversationSummary]:
+    """Return the conversations of a workspace, newest first, without creating a journal."""
     try:
         with closing(records.recorded_runs(paths, settings)) as store:
-            return list(store.conversations(most))
+            return list(store.conversations(limit))
     except UnknownRun:
         return []
 
 
 def _mcp_document(servers: Sequence[Any]) -> dict[str, Any] | None:
-    """The servers in the form of `.mcp.json`; None if there are none."""
+    """Return the MCP servers of a client in the form of `.mcp.json`; None if there are none."""
     rows = {server.name: row for server in servers if (row := _server_entry(server)) is not None}
     return {"mcpServers": rows} if rows else None
 
@@ -272,14 +272,14 @@ def _server_entry(server: Any) -> dict[str, Any] | None:
     return None
 
 
-def _ended(running: set[asyncio.Task[Any]], task: asyncio.Task[Any]) -> None:
+def _discard(running: set[asyncio.Task[Any]], task: asyncio.Task[Any]) -> None:
     running.discard(task)
     if not task.cancelled():
-        task.exception()  # its failure is on record
+        task.exception()  # the failure is recorded in the journal
 
 
-async def _answered(work: Awaitable[T]) -> T:
-    """What a request comes to; a failure that a person can fix is told in its own words."""
+async def _as_protocol_errors(work: Awaitable[T]) -> T:
+    """Await the result of a request; GoalwrightError becomes a protocol error with its message and hint."""
     try:
         return await work
     except GoalwrightError as error:

@@ -1,4 +1,4 @@
-"""A recorded conversation as the updates that a client was sent when it was held, without its warnings."""
+"""Converts a recorded conversation to session updates, without warnings."""
 
 from __future__ import annotations
 
@@ -18,47 +18,47 @@ if TYPE_CHECKING:
 
 
 def updates_of(conversation: Conversation) -> Iterator[Any]:
-    """All turns in their order: what was asked, the plan as it ended, tool calls and answers; no model is called."""
+    """Yield the updates of all turns in order: prompts, final plans, tool calls and answers."""
     for turn in conversation.turns():
         yield update_user_message_text(turn.goal)
-        yield from _turn(
+        yield from _turn_updates(
             _events(conversation, turn.run_id), Updates(conversation.goalwright.paths.workspace, turn.run_id)
         )
 
 
-def _turn(events: Iterator[Event], told: Updates) -> Iterator[Any]:
-    """A turn, with the answers to its questions; one that was not shown, since the process died, is shown after all."""
+def _turn_updates(events: Iterator[Event], updates: Updates) -> Iterator[Any]:
+    """Yield the updates of a turn and the answers to its questions; a question that was lost in a crash is added."""
     has_ended = False
     for event in events:
         match event:
-            case Warned():  # they were about that time
+            case Warned():  # no longer relevant
                 continue
             case ApprovalGiven(withdrawn=False):
-                yield from _answer(event, told)
+                yield from _answer(event, updates)
             case RunFinished() | RunResumed():
                 has_ended = isinstance(event, RunFinished)
-        yield from told.of(event)
+        yield from updates.of(event)
     if not has_ended:
-        yield from told.ask()
+        yield from updates.ask()
 
 
-def _answer(event: ApprovalGiven, told: Updates) -> Iterator[Any]:
-    """What a person said to a question."""
-    request = told.requests.asked.get(event.call)
+def _answer(event: ApprovalGiven, updates: Updates) -> Iterator[Any]:
+    """Yield a question, if it was not shown yet, and the person's answer."""
+    request = updates.requests.asked.get(event.call)
     if request is not None and is_for_prompt(request):
-        if told.shown != request.id:
-            yield from told.ask(request)
+        if updates.shown != request.id:
+            yield from updates.ask(request)
         yield update_user_message_text(event.text or event.note or event.decision)
 
 
 def last_turn(conversation: Conversation, warned: set[str]) -> Updates:
-    """Where the updates of the last turn stand, for what continues it; its warnings are added to those `warned` of."""
-    told, last = Updates(conversation.goalwright.paths.workspace, warned=warned), conversation.last
+    """Return the state of the updates after the last turn, to continue it; its warnings are added to `warned`."""
+    updates, last = Updates(conversation.goalwright.paths.workspace, warned=warned), conversation.last
     if last is not None:
-        told.turn = last.run_id
+        updates.turn = last.run_id
         for event in _events(conversation, last.run_id):
-            told.of(event)
-    return told
+            updates.of(event)
+    return updates
 
 
 def _events(conversation: Conversation, run_id: str) -> Iterator[Event]:

@@ -1,4 +1,4 @@
-"""A prompt's blocks as a goal: text, files by link, and texts and images that the editor holds."""
+"""Converts the blocks of a prompt to a goal: text, linked files, embedded texts and images."""
 
 from __future__ import annotations
 
@@ -27,85 +27,85 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-_MOST_EMBEDDED = 200_000  # characters of one file
-_MOST_TEXT = 1_000_000  # characters of a prompt
-_MOST_FILES = 200
+_MAX_EMBEDDED = 200_000  # characters of one file
+_MAX_TEXT = 1_000_000  # characters of a prompt
+_MAX_FILES = 200
 _LINK = "link the file instead of sending its text"
-_END = re.compile(r"<(?=\s*/\s*file\b)", re.IGNORECASE)
-_MOST_ENCODED = (MOST_BYTES // 3 + 1) * 4
+_CLOSING_TAG = re.compile(r"<(?=\s*/\s*file\b)", re.IGNORECASE)
+_MAX_ENCODED = (MOST_BYTES // 3 + 1) * 4
 
 
 def goal_of(blocks: Sequence[Any], workspace: Path, run_id: str) -> Goal:
-    """The goal; a resource link to a file becomes a given file, and embedded text stands below the goal's own.
+    """Return the goal: linked files become its files, and embedded texts are appended to its text.
 
-    An image is kept in the folder of the run that the goal is for, as a given file.
-
-    Raises InputError for what goalwright cannot take, and if no text is left.
+    Images are stored as files in the folder of the run. Raises InputError for unsupported blocks and without text.
     """
-    said: list[str] = []
+    texts: list[str] = []
     below: list[str] = []
     files: list[Path] = []
     for block in blocks:
         if isinstance(block, TextContentBlock):
-            said.append(block.text)
+            texts.append(block.text)
         elif isinstance(block, ResourceContentBlock | ImageContentBlock):
-            if len(files) == _MOST_FILES:
-                raise InputError(f"the prompt has more than {_MOST_FILES} files", hint="link the folder's main ones")
+            if len(files) == _MAX_FILES:
+                raise InputError(f"the prompt has more than {_MAX_FILES} files", hint="link the folder's main ones")
             if isinstance(block, ImageContentBlock):
-                files.append(_kept(block.data, workspace, run_id))
+                files.append(_stored_image(block.data, workspace, run_id))
             else:
-                files.append(_linked(block.uri, workspace))
+                files.append(_linked_path(block.uri, workspace))
         elif isinstance(block, EmbeddedResourceContentBlock) and isinstance(block.resource, TextResourceContents):
-            below.append(_embedded(block.resource))
+            below.append(_embedded_text(block.resource))
         else:
             kind = getattr(block, "type", type(block).__name__)
-            raise InputError(f"the prompt has a block of type {kind}, which goalwright does not take", hint="send text")
-    text = "".join(said).strip()
+            raise InputError(
+                f"the prompt has a block of type {kind}, which goalwright does not support", hint="send text"
+            )
+    text = "".join(texts).strip()
     if not text:
-        raise InputError("the prompt has no text", hint="say what to do")
-    if (size := len(text) + sum(map(len, below))) > _MOST_TEXT:
-        raise InputError(f"the prompt has {size:,} characters, more than {_MOST_TEXT:,}", hint=_LINK)
+        raise InputError("the prompt has no text", hint="describe the goal")
+    if (size := len(text) + sum(map(len, below))) > _MAX_TEXT:
+        raise InputError(f"the prompt has {size:,} characters, more than {_MAX_TEXT:,}", hint=_LINK)
     return Goal("\n\n".join([text, *below]), files=tuple(dict.fromkeys(files)))
 
 
 def answer_of(blocks: Sequence[Any], workspace: Path) -> str:
-    """The text that answers a question; a file that it links stands there by its path.
+    """Return the text of an answer to a question, with the paths of linked files.
 
-    Raises InputError for what cannot stand in a text.
+    Raises InputError for images and unsupported blocks.
     """
     if any(isinstance(block, ImageContentBlock) for block in blocks):
         raise InputError(
-            "a question is answered with text, and the prompt has an image", hint="save it, and link the file"
+            "the answer to a question must be text, and the prompt has an image", hint="save it, and link the file"
         )
-    return goal_of([_named(block, workspace) for block in blocks], workspace, "").text
+    return goal_of([_with_path(block, workspace) for block in blocks], workspace, "").text
 
 
-def _named(block: Any, workspace: Path) -> Any:
+def _with_path(block: Any, workspace: Path) -> Any:
     if not isinstance(block, ResourceContentBlock):
         return block
-    path = _linked(block.uri, workspace)
+    path = _linked_path(block.uri, workspace)
     return TextContentBlock(
         type="text", text=str(path.relative_to(workspace) if path.is_relative_to(workspace) else path)
     )
 
 
-def _linked(uri: str, workspace: Path) -> Path:
+def _linked_path(uri: str, workspace: Path) -> Path:
     try:
         parts = urlsplit(uri)
     except ValueError as error:
         raise InputError(f"the link {uri[:200]!r} cannot be read: {error}", hint="link a file") from error
     if parts.scheme not in ("", "file") or parts.netloc not in ("", "localhost"):
-        raise InputError(f"the link {uri[:200]} names no local file", hint="link a file of this machine")
+        raise InputError(f"the link {uri[:200]} is not a local file", hint="link a file on this machine")
     path = workspace / unquote(parts.path)
     if not path.is_file():
         raise InputError(f"there is no file {path}", hint="save it first")
     return path
 
 
-def _kept(encoded: str, workspace: Path, run_id: str) -> Path:
-    """The file that an image of the prompt becomes; its name is by its content."""
+def _stored_image(encoded: str, workspace: Path, run_id: str) -> Path:
+    """Store an image of the prompt in a file named after its content."""
     try:
-        data = base64.b64decode(encoded, validate=True) if len(encoded) <= _MOST_ENCODED else bytes(MOST_BYTES + 1)
+        data = base64.b64decode(encoded, validate=True) if len(encoded) <= _MAX_ENCODED else bytes(MOST_BYTES + 1)
         image = image_file.read(data, "it")
     except binascii.Error as error:
         raise InputError("an image of the prompt is not base64", hint="send it again") from error
@@ -119,12 +119,12 @@ def _kept(encoded: str, workspace: Path, run_id: str) -> Path:
     return path
 
 
-def _embedded(resource: TextResourceContents) -> str:
-    if len(resource.text) > _MOST_EMBEDDED:
+def _embedded_text(resource: TextResourceContents) -> str:
+    if len(resource.text) > _MAX_EMBEDDED:
         raise InputError(
-            f"{resource.uri[:200]} has {len(resource.text):,} characters, more than {_MOST_EMBEDDED:,}",
+            f"{resource.uri[:200]} has {len(resource.text):,} characters, more than {_MAX_EMBEDDED:,}",
             hint=_LINK,
         )
     path = escape(resource.uri[:500]).replace('"', "&quot;")
-    text = _END.sub("&lt;", resource.text)  # what a file says cannot end the marks around it
+    text = _CLOSING_TAG.sub("&lt;", resource.text)  # the text must not close the tag around it
     return f'<file path="{path}">\n{text}\n</file>'

@@ -1,4 +1,4 @@
-"""One session: a conversation of a workspace, and the turn of it that runs."""
+"""A session: a conversation of a workspace, and its current turn."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from acp.interfaces import Client
 
-    from goalwright.interfaces.acp.modes import KeptModes, ModeName
+    from goalwright.interfaces.acp.modes import ModeName, ModeStore
     from goalwright.runs.callbacks import Review
     from goalwright.runs.runtime import Goalwright
     from goalwright_executor.history.result import Result
@@ -33,17 +33,17 @@ if TYPE_CHECKING:
     from goalwright_planner.events import Event, Record
 
 CONTINUE = "/continue"
-_LATER = "\n\nThe run waits: `goalwright approvals` shows what for, or load this session again."
+_WAITING = "\n\nThe run waits for an answer: run `goalwright approvals`, or load this session again."
 
 
 @dataclass(slots=True)
 class Session:
-    """A session of a client; `open_goalwright` gives the runtime of a mode, all with one journal."""
+    """A session of a client; `open_goalwright` returns the runtime of a mode."""
 
     id: str
     client: Client
     open_goalwright: Callable[[ModeName], Goalwright]
-    kept: KeptModes
+    modes_store: ModeStore
     mode: ModeName = modes.DEFAULT
     _is_prompted: bool = False
     _is_closed: bool = False
@@ -53,47 +53,47 @@ class Session:
 
     @property
     def conversation(self) -> Conversation:
-        """Its conversation, with the settings of its mode."""
+        """The conversation, with the settings of the mode."""
         return Conversation(self.open_goalwright(self.mode), self.id)
 
     async def prompt(self, blocks: Sequence[Any]) -> Literal["end_turn", "cancelled"]:
-        """Run a prompt as the next turn, or as the answer to what the last one asked."""
+        """Run a prompt as the next turn, or as the answer to the question of the last one."""
         if self._is_closed:
             raise InputError("the session is being loaded", hint="send the prompt again")
         if self._is_prompted:
             raise InputError("a turn of this session is running", hint="wait for its end, or cancel it")
         self._is_prompted = True
         try:
-            return await self._prompted(blocks)
+            return await self._run_prompt(blocks)
         finally:
             self._is_prompted = False
 
-    async def _prompted(self, blocks: Sequence[Any]) -> Literal["end_turn", "cancelled"]:
+    async def _run_prompt(self, blocks: Sequence[Any]) -> Literal["end_turn", "cancelled"]:
         async with self._running() as stop:
             conversation, run_id = self.conversation, new_run_id()
             question, workspace = await asyncio.to_thread(self._question), conversation.goalwright.paths.workspace
             if question is not None:
                 text = await asyncio.to_thread(answer_of, blocks, workspace)
                 answers = [] if text.strip() == CONTINUE else [(question, Answer("answer", text=text, by="acp"))]
-                return await self._resume(stop, answers)
+                return await self._continue(stop, answers)
             goal = await asyncio.to_thread(goal_of, blocks, workspace, run_id)
             if goal.text.strip() == CONTINUE:
-                return await self._resume(stop)
+                return await self._continue(stop)
 
             def turn(record: Record, approve: Approve, review: Review | None) -> Awaitable[Result | None]:
                 return conversation.turn(goal, record=record, stop=stop, approve=approve, review=review, run_id=run_id)
 
-            return await self._told(turn, stop, Updates(workspace, run_id, self._warned))
+            return await self._run(turn, stop, Updates(workspace, run_id, self._warned))
 
-    async def go_on(self) -> None:
-        """Continue the last turn, which waits; what it waits for is asked again."""
+    async def resume(self) -> None:
+        """Continue the last turn, which waits, and ask its open requests again."""
         async with self._running() as stop:
             if not self._is_closed:
-                await self._resume(stop)
+                await self._continue(stop)
 
     @asynccontextmanager
     async def _running(self) -> AsyncIterator[Stop]:
-        """A turn, after one that a load continues; a cancel reaches it from its very beginning."""
+        """Wait for the current turn to end, and yield the `Stop` of the next one; `cancel` works during the wait."""
         self._stops.append(stop := Stop())
         try:
             async with self._turn:
@@ -101,92 +101,94 @@ class Session:
         finally:
             self._stops.remove(stop)
 
-    async def _resume(self, stop: Stop, answers: Sequence[tuple[str, Answer]] = ()) -> Literal["end_turn", "cancelled"]:
-        """Continue the last turn, which is not done."""
+    async def _continue(
+        self, stop: Stop, answers: Sequence[tuple[str, Answer]] = ()
+    ) -> Literal["end_turn", "cancelled"]:
+        """Continue the last turn, with answers to its requests."""
         conversation = self.conversation
-        told = await asyncio.to_thread(lambda: history.last_turn(conversation, self._warned))
+        updates = await asyncio.to_thread(lambda: history.last_turn(conversation, self._warned))
 
         def turn(record: Record, approve: Approve, review: Review | None) -> Awaitable[Result | None]:
             return conversation.resume(record=record, stop=stop, approve=approve, review=review, answers=answers)
 
-        return await self._told(turn, stop, told)
+        return await self._run(turn, stop, updates)
 
     def cancel(self) -> None:
-        """Stop the turn that runs; what was finished stays."""
+        """Stop the current turn; finished tasks are modes_store."""
         for stop in self._stops:
             stop.set(by_user=True)
 
     def set_mode(self, mode: ModeName) -> None:
-        """Use another mode from the next turn on."""
+        """Use another mode from the next turn."""
         self.mode = mode
-        self.kept.set(self.id, mode)
+        self.modes_store.set(self.id, mode)
 
     def waits(self) -> bool:
-        """Whether the last turn waits for something that the client can be asked."""
-        asked = self._open()
-        return bool(asked) and not any(map(is_for_prompt, asked))
+        """Return whether the last turn waits for a request that the client can be asked about."""
+        requests = self._open_requests()
+        return bool(requests) and not any(map(is_for_prompt, requests))
 
     @property
     def is_running(self) -> bool:
-        """Whether a turn runs."""
+        """Whether a turn is running."""
         return bool(self._stops)
 
     async def close(self) -> None:
-        """Interrupt what runs, and wait for it; it can be continued, by a session that takes this one's place."""
+        """Interrupt the current turn and wait for its end; a new session can continue it."""
         self._is_closed = True
         for stop in self._stops:
             stop.set()
         async with self._turn:
             pass
 
-    async def _told(
+    async def _run(
         self,
         turn: Callable[[Record, Approve, Review | None], Awaitable[Result | None]],
         stop: Stop,
         updates: Updates,
     ) -> Literal["end_turn", "cancelled"]:
-        """Run a turn while the client is told of its events, in their order."""
+        """Run a turn, and send its events to the client in order."""
         events: asyncio.Queue[Event | None] = asyncio.Queue()
         loop = asyncio.get_running_loop()
-        telling = asyncio.ensure_future(self._tell(events, updates))
+        sender = asyncio.ensure_future(self._send(events, updates))
 
-        async def heard() -> None:
-            await asyncio.sleep(0)  # what was handed over is in the queue then
-            told = asyncio.ensure_future(events.join())
+        async def flushed() -> None:
+            await asyncio.sleep(0)  # let pending callbacks fill the queue
+            joined = asyncio.ensure_future(events.join())
             try:
-                await asyncio.wait({told, telling}, return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait({joined, sender}, return_when=asyncio.FIRST_COMPLETED)
             finally:
-                told.cancel()
+                joined.cancel()
 
-        permissions = Permissions(self.client, self.id, updates, heard)
+        permissions = Permissions(self.client, self.id, updates, flushed)
         review = permissions.review if self.mode == "plan" else None
         try:
             result = await turn(
                 lambda event: loop.call_soon_threadsafe(events.put_nowait, event), permissions.approve, review
             )
-            await asyncio.sleep(0)  # what other threads handed over
+            await asyncio.sleep(0)  # let callbacks from other threads fill the queue
         finally:
             events.put_nowait(None)
-            await telling
+            await sender
         if result is None:
-            await self._say("There is nothing to continue: the last turn is done.")
+            await self._send_text("There is nothing to continue: the last turn is done.")
         elif result.status == "waiting" and updates.question is None:
-            await self._say(_LATER)
+            await self._send_text(_WAITING)
         return "cancelled" if stop.by_user else "end_turn"
 
-    async def _tell(self, events: asyncio.Queue[Event | None], updates: Updates) -> None:
+    async def _send(self, events: asyncio.Queue[Event | None], updates: Updates) -> None:
         while (event := await events.get()) is not None:
             for update in updates.of(event):
-                with suppress(ConnectionError):  # the run goes on without its client
+                with suppress(ConnectionError):  # the run continues without its client
                     await self.client.session_update(session_id=self.id, update=update)
             events.task_done()
 
-    async def _say(self, text: str) -> None:
+    async def _send_text(self, text: str) -> None:
         with suppress(ConnectionError):
             await self.client.session_update(session_id=self.id, update=update_agent_message_text(text))
 
-    def _open(self) -> list[Any]:
-        """What the last turn asks a person; one that a person stopped asks nothing any more."""
+    def _open_requests(self) -> list[Any]:
+        """Return the open requests of the last turn; a turn that a person stopped has none."""
         conversation = self.conversation
         last = conversation.last
         if last is None or last.status not in ("waiting", "interrupted") or last.stopped_by_user:
@@ -195,5 +197,5 @@ class Session:
         return [opened.request for opened in open_requests(goalwright.journal.store, goalwright.paths, last.run_id)]
 
     def _question(self) -> str | None:
-        """The question that the next prompt answers."""
-        return next((request.id for request in self._open() if is_for_prompt(request)), None)
+        """Return the id of the question that the next prompt answers."""
+        return next((request.id for request in self._open_requests() if is_for_prompt(request)), None)

@@ -1,4 +1,4 @@
-"""The checks behind `goalwright doctor`: what a run needs, whether it is there, and how to fix what is not."""
+"""The checks of `goalwright doctor`: the requirements of a run, and remedies for missing ones."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _REQUIRED = frozenset({"model", "packages", "prompts", "ray", "settings", "store
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """The outcome of one check: `ok` is None if it is information only, `remedy` says how to fix a problem."""
+    """The outcome of a check: `ok` is None for information only, `remedy` is the fix of a problem."""
 
     topic: str
     ok: bool | None
@@ -51,13 +51,13 @@ class Check:
 
     @property
     def prevents_runs(self) -> bool:
-        """Whether no goal can run until this is fixed."""
+        """Whether no goal can run before this is fixed."""
         return self.ok is False and self.topic in _REQUIRED
 
 
 def settings_fault(error: SetupError) -> Check:
-    """The check of settings that have a fault: `run_checks` then has those that are in no file."""
-    return Check("settings", False, error.message, "fix this; the checks below use no settings file")
+    """Return the check for invalid settings files, which the other checks then ignore."""
+    return Check("settings", False, error.message, "fix this; the checks below ignore the settings files")
 
 
 def run_checks(paths: Paths, resolved: Resolved, workspace: Workspace, env: Mapping[str, str]) -> list[Check]:
@@ -124,7 +124,7 @@ def _check_models(settings: Settings, env: Mapping[str, str]) -> Iterator[Check]
 
 
 def _models_in_use(settings: Settings, default: str) -> Iterable[str]:
-    """The models that settings name, and a local default; any other default was found by its key or server."""
+    """Return the models in the settings and a local default; another default was verified by its key or server."""
     roles = (settings.decomposer, settings.task, settings.synthesis, settings.detector_model)
     named = [name for name in (settings.model, *roles, *settings.fallback) if name]
     return dict.fromkeys([*named, default] if is_local(default) else named)
@@ -157,10 +157,12 @@ def _describe_local(name: str) -> Iterator[Check]:
 def _check_keys(env: Mapping[str, str]) -> Check:
     store = stored_keys.KeyStore.of(env)
     try:
-        kept = {provider: place for provider, place in store.kept().items() if store.counts(provider, env)}
+        stored = {provider: place for provider, place in store.kept().items() if store.counts(provider, env)}
     except SetupError as error:
         return Check("keys", False, error.message, error.hint)
-    own = {KEYS[provider][0]: f"{KEYS[provider][0]} ({place} of `goalwright keys`)" for provider, place in kept.items()}
+    own = {
+        KEYS[provider][0]: f"{KEYS[provider][0]} ({place} of `goalwright keys`)" for provider, place in stored.items()
+    }
     found = {name: name for name, value in env.items() if name.endswith("_API_KEY") and value} | own
     none = "no provider key is set in the environment or kept by `goalwright keys`"
     return Check("keys", True if found else None, ", ".join(found[name] for name in sorted(found)) or none)
@@ -174,15 +176,15 @@ def _check_settings(paths: Paths, resolved: Resolved, env: Mapping[str, str]) ->
             yield Check("settings", None, f"{path}: {'not used' if path.exists() else 'not found'}")
     secrets = Secrets.of(env)
     for name, origin in resolved.origins.items():
-        value = secrets.redact(without_password(_written(getattr(resolved.settings, name))))
-        told = skill_lists.name_in_file(name) if name in skill_lists.LISTS else name
-        yield Check("settings", None, f"{told} = {value} (from {origin})")
-    for warning in resolved.warnings:  # not a problem: goals run without that setting
+        value = secrets.redact(without_password(_format_value(getattr(resolved.settings, name))))
+        key = skill_lists.name_in_file(name) if name in skill_lists.LISTS else name
+        yield Check("settings", None, f"{key} = {value} (from {origin})")
+    for warning in resolved.warnings:  # information only: goals run without that setting
         yield Check("settings", None, warning)
 
 
-def _written(value: object) -> str:
-    """A setting's value; a table by its names, a list by what is in it."""
+def _format_value(value: object) -> str:
+    """Format the value of a setting."""
     if isinstance(value, dict):
         return ", ".join(f"{name}: {item}" for name, item in value.items())
     return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
@@ -200,7 +202,7 @@ def _check_skills(workspace: Workspace) -> Iterator[Check]:
 
 
 def _check_origins(workspace: Path) -> Iterator[Check]:
-    """Imported skills that are no longer what was imported."""
+    """Check whether imported skills have been changed."""
     from goalwright_skills.manage import lock_file
 
     try:
@@ -231,8 +233,8 @@ def _check_prompts(workspace: Workspace) -> Iterator[Check]:
 def _check_sandbox(unsafe: bool) -> Iterator[Check]:
     force = confinement.describe(unsafe=unsafe)
     yield Check("sandbox", bool(force.holds), f"{force.name}: {'; '.join(force.holds) or 'none'}", force.hint)
-    for wall in force.lacks:
-        yield Check("sandbox", None, f"not enforced: {wall}")
+    for limit in force.lacks:
+        yield Check("sandbox", None, f"not enforced: {limit}")
     for tool in toolchain.available():
         found = f"{tool.runtime}: {tool.version or tool.path}" if tool.path else f"{tool.runtime}: not found"
         yield Check("runtime", True if tool.path else None, found, "" if tool.path else tool.hint)
@@ -247,7 +249,7 @@ def _check_tools(workspace: Workspace) -> Iterator[Check]:
 
 
 def _check_network(settings: Settings) -> Iterator[Check]:
-    """Which hosts commands may reach, and whether the walls here have a way out."""
+    """Check which hosts commands may reach, and whether the sandbox supports it."""
     hosts = ", ".join(settings.allow_network_hosts)
     if hosts and confinement.choose(unsafe=settings.unsafe_tools).bridges:
         yield Check("network", True, f"commands may reach {hosts}")
@@ -256,17 +258,17 @@ def _check_network(settings: Settings) -> Iterator[Check]:
 
 
 def _check_search(settings: Settings, env: Mapping[str, str]) -> Iterator[Check]:
-    """Where tasks search the web, if the user has set it; nothing is asked."""
-    where = settings.search
-    if where is None:
+    """Check the configured web search, without a request."""
+    provider = settings.search
+    if provider is None:
         return
-    names, key = where.key_names, where.key(env)
+    names, key = provider.key_names, provider.key(env)
     remedy = f"set {names[0]} in the environment" if names and not key else ""
-    yield Check("search", not remedy, f"{where}{', no key is set' if remedy else ''}", remedy)
+    yield Check("search", not remedy, f"{provider}{', no key is set' if remedy else ''}", remedy)
 
 
 def _check_mcp(workspace: Workspace) -> Iterator[Check]:
-    """The MCP servers as they are configured; none is started."""
+    """Check the configuration of MCP servers, without starting them."""
     if not workspace.tools.has_mcp:
         return
     states, warnings = workspace.tools.mcp.states()
@@ -278,11 +280,11 @@ def _check_mcp(workspace: Workspace) -> Iterator[Check]:
         ok = True if state.state == "active" else False if state.state == "broken" else None
         yield Check("mcp", ok, found, state.reason or "")
     started = [state.entry for state in states if not state.entry.raw.get("url")]
-    if free := [entry.name for entry in started if not entry.confined]:
-        hint = 'add "confined": true to an entry to run it behind the walls of tools'
-        yield Check("mcp", None, f"not confined, so they can do whatever you can: {', '.join(free)}", hint)
-    if walled := [entry.name for entry in started if entry.confined]:
-        yield Check("mcp", None, f"confined as tools are: {', '.join(walled)}")
+    if unconfined := [entry.name for entry in started if not entry.confined]:
+        hint = 'add "confined": true to an entry to run it in the sandbox of tools'
+        yield Check("mcp", None, f"not confined, so they can do whatever you can: {', '.join(unconfined)}", hint)
+    if confined := [entry.name for entry in started if entry.confined]:
+        yield Check("mcp", None, f"confined as tools are: {', '.join(confined)}")
 
 
 def _check_store(paths: Paths, settings: Settings) -> Check:
@@ -308,12 +310,12 @@ def _check_database(paths: Paths, settings: Settings) -> Check:
 
 
 def _check_approvals(paths: Paths, settings: Settings) -> Iterator[Check]:
-    """What runs of this workspace wait for."""
+    """Count the open requests of this workspace."""
     if not settings.journal and not (paths.agents / "journal.sqlite").exists():
         return
     try:
         store = records.recorded_runs(paths, settings)
-    except GoalwrightError:  # there is no such journal yet, or the check of the store says what is wrong with it
+    except GoalwrightError:  # no journal yet, or _check_store reports the error
         return
     with closing(store):
         waiting = open_requests(store, paths)

@@ -1,4 +1,4 @@
-"""The checks of `goalwright doctor --engine ray`; Ray is neither imported nor asked, so nothing is started."""
+"""The checks of `goalwright doctor --engine ray`; Ray is not imported, so nothing is started."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 
 def run_ray_checks(paths: Paths, settings: Settings, env: Mapping[str, str]) -> Iterator[Check]:
-    """What `goalwright batch --engine ray` needs, on this machine and on a cluster."""
+    """Yield the checks for `goalwright batch --engine ray`, on this machine and on a cluster."""
     for package in ("ray", "psycopg"):
         try:
             yield Check("ray", True, f"{package} {version(package)}")
         except PackageNotFoundError:
-            # Without psycopg, Ray still runs on this machine.
-            needed = False if package == "ray" else None
-            yield Check("ray", needed, f"{package} is not installed", "pip install 'goalwright[ray]'")
+            # Ray runs on this machine without psycopg.
+            ok = False if package == "ray" else None
+            yield Check("ray", ok, f"{package} is not installed", "pip install 'goalwright[ray]'")
     url = records.url(paths, settings)
     if url.startswith("sqlite:"):
         found = f"the journal {url} is a file: goals run in workers on this machine alone"

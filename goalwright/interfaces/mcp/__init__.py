@@ -1,10 +1,10 @@
 """goalwright as an MCP server: goals, runs and skills of one workspace as tools for other agents.
 
-goal_runs   the runs that this process started: waited for, watched, interrupted at the end
-goal_tools  what clients can call (start reading here)
-protocol    the same as the `mcp` package offers it
-asking      what a run waits for, asked of the client's user
-serve       the server on standard input and output, or over HTTP on loopback
+goal_tools  the tools that clients call (start reading here)
+goal_runs   the runs of this process: starts, awaits and interrupts them
+protocol    offers the tools through the `mcp` package
+asking      asks the client's user the open requests of a run
+serve       the server on stdin and stdout, or over HTTP on loopback
 
 May import everything of goalwright except `cli` and `web`.
 """

@@ -1,4 +1,4 @@
-"""What a run waits for, asked by way of the client: its own user answers, in either form of the protocol."""
+"""Asks the client's user the open requests of a run, in both forms of the protocol."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from mcp.server.mcpserver import Context
 
-_MOST = 20
+_MAX_REQUESTS = 20
 _DECISION = {
     "type": "object",
     "properties": {
@@ -30,55 +30,57 @@ _TEXT = {"type": "object", "properties": {"answer": {"type": "string"}}, "requir
 
 
 def askable(ctx: Context[Any], waiting: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """What the client says that it can ask its user: forms, pages to open, or both; naming neither means forms."""
+    """Return the requests that the client can ask its user: forms, pages to open, or both; by default forms."""
     declared = ctx.client_capabilities.elicitation if ctx.client_capabilities is not None else None
     if declared is None:
         return []
     pages, forms = declared.url is not None, declared.form is not None or declared.url is None
-    asked = [row for row in waiting if row["kind"] != "login"]  # which nobody can answer here
-    return [row for row in asked if (pages if _page(row) else forms)]
+    answerable = [row for row in waiting if row["kind"] != "login"]
+    return [row for row in answerable if (pages if _page(row) else forms)]
 
 
 def in_call(ctx: Context[Any]) -> bool:
-    """Whether the client can be asked while the call goes on, as before 2026."""
+    """Return whether the client can be asked during the call, as in protocols before 2026."""
     return bool(ctx.request_context.session.can_send_request)
 
 
 def needed(run_id: str, waiting: Sequence[Mapping[str, Any]]) -> InputRequiredResult:
-    """The answer that asks for answers: the client makes the call again with them, and with the run's id."""
-    requests = {str(row["id"]): ElicitRequest(params=_params(row)) for row in waiting[:_MOST]}
+    """Return the result that asks for answers; the client repeats the call with them and the run's id."""
+    requests = {str(row["id"]): ElicitRequest(params=_params(row)) for row in waiting[:_MAX_REQUESTS]}
     return InputRequiredResult(input_requests={**requests}, request_state=run_id)
 
 
-def given(ctx: Context[Any]) -> list[tuple[str, Any]]:
-    """What the client brings when it makes the call again."""
+def responses_of(ctx: Context[Any]) -> list[tuple[str, Any]]:
+    """Return the responses of the client to `needed`, when it repeats the call."""
     responses = ctx.input_responses or {}
-    return [(name, said) for name, said in responses.items() if isinstance(said, ElicitResult)]
+    return [(name, response) for name, response in responses.items() if isinstance(response, ElicitResult)]
 
 
 async def ask_now(ctx: Context[Any], waiting: Sequence[Mapping[str, Any]]) -> list[tuple[str, Any]]:
-    """What the user says to each request, asked in the middle of the call; a client that fails is asked no further."""
-    session, found = ctx.request_context.session, []
+    """Ask the user each request during the call; returns the responses up to the first error of the client."""
+    session, responses = ctx.request_context.session, []
     with suppress(MCPError, ValidationError):
-        for row in waiting[:_MOST]:
+        for row in waiting[:_MAX_REQUESTS]:
             params = _params(row)
             if isinstance(params, ElicitRequestURLParams):
-                said = await session.elicit_url(params.message, params.url, row["id"], ctx.request_id)
+                response = await session.elicit_url(params.message, params.url, row["id"], ctx.request_id)
             else:
-                said = await session.elicit_form(params.message, params.requested_schema, ctx.request_id)
-            found.append((row["id"], said))
-    return found
+                response = await session.elicit_form(params.message, params.requested_schema, ctx.request_id)
+            responses.append((row["id"], response))
+    return responses
 
 
-def answers(said: Sequence[tuple[str, ElicitResult]], waiting: Sequence[Mapping[str, Any]]) -> list[tuple[str, Answer]]:
-    """The answers as a run takes them; one that was put off is none."""
+def answers(
+    responses: Sequence[tuple[str, ElicitResult]], waiting: Sequence[Mapping[str, Any]]
+) -> list[tuple[str, Answer]]:
+    """Convert responses to answers of the run; a cancelled one is left out."""
     rows = {row["id"]: row for row in waiting}
-    found = [(name, _answer(rows[name], result)) for name, result in said if name in rows]
-    return [(name, answer) for name, answer in found if answer is not None]
+    converted = [(name, _answer(rows[name], response)) for name, response in responses if name in rows]
+    return [(name, answer) for name, answer in converted if answer is not None]
 
 
 def _page(row: Mapping[str, Any]) -> str | None:
-    """The address of the page that a question asks to open."""
+    """Return the URL of the page that a question asks to open."""
     return (row.get("arguments") or {}).get("url") if row["kind"] == "question" else None
 
 
@@ -90,21 +92,21 @@ def _params(row: Mapping[str, Any]) -> ElicitRequestFormParams | ElicitRequestUR
 
 
 def _message(row: Mapping[str, Any]) -> str:
-    what = {"tool": f"May it call {row['tool']}?", "task": f"May the task {row['task']} run?"}.get(row["kind"], "")
+    question = {"tool": f"May it call {row['tool']}?", "task": f"May the task {row['task']} run?"}.get(row["kind"], "")
     arguments = row.get("arguments") if row["kind"] == "tool" else None
-    shown = json.dumps(arguments, ensure_ascii=False)[:2_000] if arguments else ""
-    return "\n".join(filter(None, (what, row.get("preview") or "", shown)))
+    arguments_text = json.dumps(arguments, ensure_ascii=False)[:2_000] if arguments else ""
+    return "\n".join(filter(None, (question, row.get("preview") or "", arguments_text)))
 
 
-def _answer(row: Mapping[str, Any], said: ElicitResult) -> Answer | None:
-    if said.action == "cancel":
+def _answer(row: Mapping[str, Any], response: ElicitResult) -> Answer | None:
+    if response.action == "cancel":
         return None
-    content = dict(said.content or {})
+    content = dict(response.content or {})
     if row["kind"] == "question":
-        if said.action == "decline":
+        if response.action == "decline":
             return Answer("deny", by="mcp") if row.get("schema") is not None else None
         if row.get("schema") is None:
             return Answer("answer", text=str(content.get("answer") or ""), by="mcp")
         return Answer("answer", text=json.dumps(content, ensure_ascii=False) if content else "yes", by="mcp")
-    allowed = said.action == "accept" and content.get("decision") == "allow"
+    allowed = response.action == "accept" and content.get("decision") == "allow"
     return Answer("allow" if allowed else "deny", note=str(content.get("note") or ""), by="mcp")

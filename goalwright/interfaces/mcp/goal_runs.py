@@ -1,4 +1,4 @@
-"""The runs that an MCP client started here: they go on whether or not it waits for them."""
+"""The runs that MCP clients started in this process; they continue if nobody waits for them."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from goalwright_executor.history.result import Result
     from goalwright_planner.events import Record
 
-MOST_RUNS = 8
+MAX_RUNS = 8
 
 
 class GoalRun(Protocol):
-    """Runs a goal, sending its events to `record`, until it ends or `stop` is set."""
+    """Runs a goal, sending its events to `record`, deadline it ends or `stop` is set."""
 
     async def __call__(self, *, record: Record, stop: Stop) -> Result:
         """Run to the end."""
@@ -29,7 +29,7 @@ class GoalRun(Protocol):
 
 @dataclass(slots=True)
 class TaskProgress:
-    """How many tasks of a run have ended, of how many, and the last of them; `news` is set with each."""
+    """Counts the finished tasks of a run; `news` is set with each of them."""
 
     done: int = 0
     total: int = 0
@@ -38,11 +38,11 @@ class TaskProgress:
     _names: set[str] = field(default_factory=set)
 
     def note(self, event: Event) -> None:
-        """Count an event."""
+        """Count the tasks of an event."""
         match event:
             case PlanMade(plan=plan):
-                early = {name for name in self._names if parent_of(name) and root_of(name) in plan}
-                self._names = early.union(task.id for task in plan.tasks)
+                streamed = {name for name in self._names if parent_of(name) and root_of(name) in plan}
+                self._names = streamed.union(task.id for task in plan.tasks)
                 self.total = len(self._names)
             case PlanChanged(added=added, dropped=dropped):
                 self._names = self._names.difference(dropped).union(task.id for task in added if not in_round(task.id))
@@ -61,21 +61,22 @@ class _Started:
 
 
 class GoalRuns:
-    """Starts runs, keeps them until they end, and lets callers wait for as long as they like, which stops none."""
+    """Starts runs and keeps them deadline they end; waiting for a run never stops it."""
 
     def __init__(self) -> None:
         self._started: dict[str, _Started] = {}
         self._starting = 0
 
     def holds(self, run_id: str) -> bool:
-        """Whether this process runs it."""
+        """Return whether this process executes the run."""
         return run_id in self._started
 
     async def begin(self, run: GoalRun) -> str | Result:
-        """Start a run and return its id once it has begun, or its result if there was nothing to do."""
-        if len(self._started) + self._starting >= MOST_RUNS:
-            what = f"{MOST_RUNS} runs are already in progress here"
-            raise InputError(what, hint="wait until one of them ends; get_run shows it")
+        """Start a run; returns its id once it has begun, or its result if there is nothing to do."""
+        if len(self._started) + self._starting >= MAX_RUNS:
+            raise InputError(
+                f"{MAX_RUNS} runs are already in progress here", hint="wait until one of them ends; get_run shows it"
+            )
         loop, stop, progress = asyncio.get_running_loop(), Stop(), TaskProgress()
         began: asyncio.Future[str] = loop.create_future()
 
@@ -86,13 +87,13 @@ class GoalRuns:
 
         self._starting += 1
         try:
-            task = asyncio.ensure_future(run(record=lambda event: _hand_on(loop, note, event), stop=stop))
-            either: set[asyncio.Future[Any]] = {began, task}
+            task = asyncio.ensure_future(run(record=lambda event: _note_in_loop(loop, note, event), stop=stop))
+            futures: set[asyncio.Future[Any]] = {began, task}
             try:
-                await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait(futures, return_when=asyncio.FIRST_COMPLETED)
                 await asyncio.sleep(0)
             except asyncio.CancelledError:
-                stop.set()  # nobody has its id
+                stop.set()  # nobody knows its id
                 raise
             if not began.done():
                 return task.result()
@@ -106,13 +107,13 @@ class GoalRuns:
     async def wait(
         self, run_id: str, seconds: float, report: Callable[[TaskProgress], Awaitable[None]]
     ) -> Result | None:
-        """The result of a run of this process, if it ends in time; `report` hears of every finished task meanwhile."""
+        """Return the result of a run, or None after `seconds`; `report` is called for each finished task."""
         started = self._started.get(run_id)
         if started is None:
             return None
         task, progress = started.task, started.progress
-        until = asyncio.get_running_loop().time() + seconds
-        while not task.done() and (left := until - asyncio.get_running_loop().time()) > 0:
+        deadline = asyncio.get_running_loop().time() + seconds
+        while not task.done() and (left := deadline - asyncio.get_running_loop().time()) > 0:
             news = asyncio.ensure_future(progress.news.wait())
             try:
                 await asyncio.wait({task, news}, timeout=left, return_when=asyncio.FIRST_COMPLETED)
@@ -124,12 +125,12 @@ class GoalRuns:
         return task.result() if task.done() else None
 
     def stop(self, run_id: str) -> None:
-        """Interrupt a run of this process, if it has not ended; it can be resumed."""
+        """Interrupt a run of this process, which can be resumed."""
         if run_id in self._started:
             self._started[run_id].stop.set()
 
     async def close(self) -> list[str]:
-        """Interrupt all runs and wait until they have ended; returns their ids, which can be resumed."""
+        """Interrupt all runs, wait for their end, and return their ids; they can be resumed."""
         runs = dict(self._started)
         for started in runs.values():
             started.stop.set()
@@ -139,16 +140,16 @@ class GoalRuns:
     def _ended(self, run_id: str, task: asyncio.Task[Result]) -> None:
         self._started.pop(run_id, None)
         if not task.cancelled():
-            task.exception()  # its failure is on record
+            task.exception()  # the failure is recorded in the journal
 
 
-def _hand_on(loop: asyncio.AbstractEventLoop, note: Callable[[Event], None], event: Event) -> None:
-    """Hand an event to the loop's own thread."""
+def _note_in_loop(loop: asyncio.AbstractEventLoop, note: Callable[[Event], None], event: Event) -> None:
+    """Call `note` in the thread of the loop."""
     try:
-        here = asyncio.get_running_loop() is loop
+        same_thread = asyncio.get_running_loop() is loop
     except RuntimeError:
-        here = False
-    if here:
+        same_thread = False
+    if same_thread:
         note(event)
     else:
         loop.call_soon_threadsafe(note, event)

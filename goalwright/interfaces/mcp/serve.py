@@ -1,4 +1,4 @@
-"""The MCP server on standard input and output, where nothing else may write, or as streamable HTTP on loopback."""
+"""Serves MCP on stdin and stdout, where nothing else may write, or as streamable HTTP on loopback."""
 
 from __future__ import annotations
 
@@ -16,13 +16,12 @@ if TYPE_CHECKING:
 
     from goalwright.runs.runtime import Goalwright
 
-
-_GRACE = 2
+_GRACE = 2  # seconds for open requests at the end
 
 
 @asynccontextmanager
 async def opened(goalwright: Goalwright, *, allow_approvals: bool = False) -> AsyncIterator[tuple[Any, GoalTools]]:
-    """The server of the `mcp` package, and its tools."""
+    """Yield the server of the `mcp` package and its tools."""
     try:
         from goalwright.interfaces.mcp import protocol
     except ImportError as error:
@@ -36,7 +35,7 @@ async def opened(goalwright: Goalwright, *, allow_approvals: bool = False) -> As
 
 
 async def serve(goalwright: Goalwright, *, allow_approvals: bool = False) -> list[str]:
-    """Serve until the client disconnects or a signal comes; returns the ids of the runs that this interrupted."""
+    """Serve until the client disconnects or a signal arrives; returns the ids of the interrupted runs."""
     async with opened(goalwright, allow_approvals=allow_approvals) as (server, tools):
         return await until_left(server.run_stdio_async(), tools.close)
 
@@ -44,7 +43,7 @@ async def serve(goalwright: Goalwright, *, allow_approvals: bool = False) -> lis
 async def serve_http(
     goalwright: Goalwright, listening: socket.socket, guard: Callable[[Any], Any], *, allow_approvals: bool = False
 ) -> list[str]:
-    """Serve streamable HTTP at `/mcp` until a signal comes; `guard` wraps the application, and refuses strangers."""
+    """Serve streamable HTTP at `/mcp` until a signal arrives; `guard` wraps the application with authentication."""
     async with opened(goalwright, allow_approvals=allow_approvals) as (server, tools):
         return await over_http(server, tools.close, listening, guard)
 
@@ -52,7 +51,7 @@ async def serve_http(
 async def over_http(
     server: Any, close: Callable[[], Awaitable[list[str]]], listening: socket.socket, guard: Callable[[Any], Any]
 ) -> list[str]:
-    """Serve a server of the `mcp` package; returns what `close` does."""
+    """Serve a server of the `mcp` package over HTTP; returns the result of `close`."""
     import uvicorn
     from mcp.server.transport_security import TransportSecuritySettings
 

@@ -409,5 +409,5 @@ def test_an_answer_that_broke_off_is_told_whole_after_that(ending: Event, worksp
     updates = Updates(workspace)
     events = (TextStreamed("synthesis", None, "Half of"), ending, RunFinished("done", "All of it"))
     told = [update.content.text for event in events for update in updates.of(event)]
-    assert told == ["Half of", "\n\n*The answer broke off here.*\n\n", "All of it"]
+    assert told == ["Half of", "\n\n*The answer was cut off here.*\n\n", "All of it"]
     assert updates.of(ending) == []
