@@ -63,7 +63,7 @@ async def _run_line(chat: Chat, text: Goal | str | InputError, *, allow_all: boo
 
 
 async def _goal_or_command(chat: Chat, text: str) -> Goal | str | None:
-    return await (commands.carry_out(chat, text) if text.startswith("/") else chat.goal(text))
+    return await (commands.execute(chat, text) if text.startswith("/") else chat.goal(text))
 
 
 def _lines(first: Goal | str | None) -> Iterator[Goal | str | InputError]:
