@@ -1,4 +1,4 @@
-"""A client of the protocol: the package's own connection to an agent of this process, or of another."""
+"""A client of the protocol: the package's connection to an agent in this process or another."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ LIMIT = 1_000_000  # of a message, to the agent of this process
 
 @dataclass
 class Editor:
-    """What an editor hears, and how it answers permissions: by the id of an option, or None to cancel."""
+    """Records updates, and answers permissions with the id of an option, or None to cancel."""
 
     answer: Callable[[Any], str | None] = lambda _: "allow"
     updates: list[Any] = field(default_factory=list)
@@ -47,15 +47,15 @@ class Editor:
     news: asyncio.Event = field(default_factory=asyncio.Event)
 
     def on_connect(self, conn: Any) -> None:
-        """Nothing to do."""
+        """Do nothing."""
 
     async def session_update(self, session_id: str, update: Any, **_: Any) -> None:
-        """Keep an update."""
+        """Record an update."""
         self.updates.append((session_id, update))
         self.news.set()
 
     async def request_permission(self, session_id: str, tool_call: Any, options: Any, **_: Any) -> Any:
-        """Answer a permission."""
+        """Answer a permission request."""
         self.asked.append((tool_call, [option.option_id for option in options]))
         self.news.set()
         chosen = self.answer(tool_call)
@@ -65,30 +65,30 @@ class Editor:
         return RequestPermissionResponse(outcome=outcome)
 
     def said(self, kind: type[AgentMessageChunk | UserMessageChunk] = AgentMessageChunk) -> str:
-        """The text of the agent's messages, or of the user's."""
+        """Return the text of the agent's or the user's messages."""
         return "".join(str(update.content.text) for _, update in self.updates if isinstance(update, kind))
 
     @property
     def user(self) -> str:
-        """What the user said, as the agent sent it."""
+        """Return the user's messages, as sent by the agent."""
         return self.said(UserMessageChunk)
 
     @property
     def messages(self) -> list[tuple[str, str]]:
-        """Who said what, in order, without the spaces around it."""
+        """Return the messages in order with their authors, stripped."""
         chunks = [update for _, update in self.updates if isinstance(update, AgentMessageChunk | UserMessageChunk)]
         who = ("user" if isinstance(update, UserMessageChunk) else "agent" for update in chunks)
         return [(name, str(update.content.text).strip()) for name, update in zip(who, chunks, strict=True)]
 
     @property
     def plans(self) -> list[list[tuple[str, str]]]:
-        """Every plan that was sent."""
+        """Return the plans that were sent."""
         plans = [update for _, update in self.updates if isinstance(update, AgentPlanUpdate)]
         return [[(entry.content, entry.status) for entry in plan.entries] for plan in plans]
 
     @property
     def tool_calls(self) -> dict[str, tuple[str, str]]:
-        """The tool calls by their ids: the title, and how each stands."""
+        """Return the tool calls by id, with title and status."""
         calls: dict[str, tuple[str, str]] = {}
         for _, update in self.updates:
             if isinstance(update, ToolCallStart):
@@ -98,7 +98,7 @@ class Editor:
         return calls
 
     async def until(self, holds: Callable[[], Any]) -> None:
-        """Wait until something is so, however slow the machine."""
+        """Wait until a condition holds."""
         async with asyncio.timeout(120):
             while not holds():
                 self.news.clear()
@@ -107,7 +107,7 @@ class Editor:
 
 @asynccontextmanager
 async def agent_streams(model: ScriptedModel) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
-    """An agent of this process, and the client's end of a socket to it."""
+    """Start an agent in this process; yields the client's end of its socket."""
     served = GoalwrightAgent(_configured, lambda _: model)
     ours, theirs = socket.socketpair()
     reader, writer = await asyncio.open_connection(sock=ours)
@@ -123,7 +123,7 @@ async def agent_streams(model: ScriptedModel) -> AsyncIterator[tuple[asyncio.Str
 
 @asynccontextmanager
 async def agent(editor: Editor, model: ScriptedModel) -> AsyncIterator[Any]:
-    """An editor that is connected to an agent of this process."""
+    """Connect an editor to an agent in this process."""
     async with agent_streams(model) as (reader, writer):
         connection = connect_to_agent(editor, writer, reader)  # type: ignore[arg-type]
         try:
@@ -153,20 +153,20 @@ def _configured(folder: Path) -> tuple[Paths, Settings]:
 
 @dataclass(frozen=True)
 class AgentProcess:
-    """`goalwright acp` in a process of its own, and the pipes to it."""
+    """A `goalwright acp` process and its pipes."""
 
     process: Process
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
 
     async def connect(self, editor: Editor) -> Any:
-        """The package's own client at the pipes."""
+        """Connect the package's client to the pipes."""
         connection = connect_to_agent(editor, self.writer, self.reader)  # type: ignore[arg-type]
         await connection.initialize(protocol_version=PROTOCOL_VERSION)
         return connection
 
     async def kill(self, turn: asyncio.Future[Any]) -> None:
-        """End it with -9 in the middle of a turn, whose client hears that it is gone."""
+        """Kill it with -9 during a turn, which fails at the client."""
         self.process.kill()
         assert await asyncio.to_thread(self.process.wait, 120) == -9
         heard: tuple[Any, ...] = await asyncio.gather(turn, return_exceptions=True)
@@ -175,7 +175,7 @@ class AgentProcess:
 
 @asynccontextmanager
 async def agent_process(nursery: Nursery, env: Mapping[str, str]) -> AsyncIterator[AgentProcess]:
-    """`goalwright acp`, until the editor closes its pipes."""
+    """Run `goalwright acp` until the editor closes its pipes."""
     their_input, our_output = os.pipe()
     our_input, their_output = os.pipe()
     process = nursery.start(
@@ -202,6 +202,6 @@ async def agent_process(nursery: Nursery, env: Mapping[str, str]) -> AsyncIterat
 
 
 async def say(connection: Any, session: str, text: str) -> str:
-    """A prompt, and why its turn ended."""
+    """Send a prompt, and return the stop reason."""
     reply = await connection.prompt(session_id=session, prompt=[text_block(text)])
     return str(reply.stop_reason)

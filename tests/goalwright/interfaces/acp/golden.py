@@ -1,4 +1,4 @@
-"""The golden messages of the protocol's package, and an editor that sends them line by line."""
+"""The golden messages of the protocol's package, and an editor that sends them."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ GOLDEN = Path(__file__).parents[3] / "data" / "acp-golden"
 
 
 def golden(name: str) -> Any:
-    """A message of the package's own tests."""
+    """Return a message of the package's tests."""
     return json.loads((GOLDEN / f"{name}.json").read_text(encoding="utf-8"))
 
 
 class GoldenEditor:
-    """Speaks the protocol line by line, and says yes to every permission; `heard` has what the agent sent."""
+    """Sends and receives messages line by line, and grants every permission; `heard` has the agent's messages."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader, self._writer, self._number = reader, writer, 0
         self.heard: list[dict[str, Any]] = []
 
     async def ask(self, method: str, params: Any) -> Any:
-        """The result of a request; meanwhile, permissions are given."""
+        """Return the result of a request, and grant permissions meanwhile."""
         self._number += 1
         self._send(id=self._number, method=method, params=params)
         async with asyncio.timeout(120):
@@ -39,16 +39,16 @@ class GoldenEditor:
                     return message["result"]
 
     def updates(self, kind: str) -> list[dict[str, Any]]:
-        """The updates of a kind that were sent."""
+        """Return the updates of a kind."""
         rows = [one["params"]["update"] for one in self.heard if one.get("method") == "session/update"]
         return [row for row in rows if row["sessionUpdate"] == kind]
 
     def said(self) -> str:
-        """The text of the agent's messages."""
+        """Return the text of the agent's messages."""
         return "".join(str(row["content"]["text"]) for row in self.updates("agent_message_chunk"))
 
     def check_forms(self) -> None:
-        """Hold what was sent for a turn that writes one file against the golden updates."""
+        """Compare the updates of a turn that writes one file with the golden ones."""
         has_form(golden("session_update_plan"), self.updates("plan")[0])
         has_form(golden("session_update_agent_message_chunk"), self.updates("agent_message_chunk")[-1])
         (call,) = self.updates("tool_call")
@@ -64,7 +64,7 @@ class GoldenEditor:
 
 
 def has_form(expected: Any, found: Any) -> None:
-    """What stands in a golden message stands in ours too, at every depth."""
+    """Return whether a message has all keys of a golden one, at every depth."""
     if isinstance(expected, dict):
         assert isinstance(found, dict)
         assert expected.keys() <= found.keys(), (expected, found)

@@ -1,4 +1,4 @@
-"""`goalwright acp` driven by the protocol's own client: modes, questions, the client's servers, and what is wrong."""
+"""`goalwright acp` with the protocol's client: modes, questions, the client's MCP servers, and errors."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def plan(*tasks: dict[str, Any]) -> str:
 
 
 def simple() -> ScriptedModel:
-    """A plan of two tasks for every goal."""
+    """Answer every goal with a plan of two tasks."""
     return ScriptedModel(
         lambda request: Reply(plan(*TWO) if request.role == "decomposer" else f"the answer of {request.task}")
     )
@@ -71,7 +71,7 @@ def workspace(tmp_path: Path) -> Path:
     return folder
 
 
-async def test_in_plan_mode_nothing_runs_before_a_yes_and_the_mode_survives(workspace: Path) -> None:
+async def test_plan_mode_waits_for_approval_and_survives_loading(workspace: Path) -> None:
     model = simple()
     async with agent(Editor(lambda _: "reject"), model) as connection:
         session = (await connection.new_session(cwd=str(workspace), mcp_servers=[])).session_id
@@ -90,7 +90,7 @@ async def test_in_plan_mode_nothing_runs_before_a_yes_and_the_mode_survives(work
 
 
 @pytest.mark.parametrize("first", ["reject", "never"])
-async def test_in_plan_mode_a_turn_that_is_continued_asks_for_its_plan_again(workspace: Path, first: str) -> None:
+async def test_continued_turn_in_plan_mode_asks_for_its_plan_again(workspace: Path, first: str) -> None:
     model, before, after = simple(), Editor(lambda _: first), Editor()
     async with agent(before, model) as connection:
         session = (await connection.new_session(cwd=str(workspace), mcp_servers=[])).session_id
@@ -133,7 +133,7 @@ async def test_a_question_is_answered_by_the_next_prompt(workspace: Path, mode: 
 
 
 @pytest.mark.parametrize("died", [False, True])
-async def test_questions_and_answers_are_in_the_history_and_an_open_one_is_its_end(workspace: Path, died: bool) -> None:
+async def test_history_has_questions_and_answers_and_ends_with_an_open_question(workspace: Path, died: bool) -> None:
     def script(request: Request) -> Reply:
         if request.role != "decomposer":
             return Reply("the answer")
@@ -162,7 +162,7 @@ async def test_questions_and_answers_are_in_the_history_and_an_open_one_is_its_e
     assert third.messages == [*asked, ("agent", "Which size?"), ("user", "my size is 3"), ("agent", "the answer")]
 
 
-async def test_questions_of_two_tasks_are_asked_one_by_one_with_their_fields(workspace: Path) -> None:
+async def test_questions_of_two_tasks_are_asked_in_order_with_their_fields(workspace: Path) -> None:
     server = McpServerStdio(name="asking", command=sys.executable, args=["-S", str(ASKING), "modern"], env=[])
     calls = [("mcp__asking__paint", {"what": "the fence"}), ("mcp__asking__greet", {})]
     tasks = [{"id": name, "action_type": "tool", "name": name, "arguments": given} for name, given in calls]
@@ -180,7 +180,7 @@ async def test_questions_of_two_tasks_are_asked_one_by_one_with_their_fields(wor
 
 
 @pytest.mark.parametrize(("chosen", "came"), [("allow", "accept"), ("reject", "decline")])
-async def test_a_page_that_a_server_asks_to_open_is_shown_and_asks_for_a_yes(
+async def test_page_of_a_server_needs_permission_to_open(
     workspace: Path, chosen: str, came: str
 ) -> None:
     server = McpServerStdio(name="asking", command=sys.executable, args=["-S", str(ASKING), "modern"], env=[])
@@ -199,7 +199,7 @@ async def test_a_page_that_a_server_asks_to_open_is_shown_and_asks_for_a_yes(
     assert [row.body["output"] for row in rows(workspace) if row.type == "task_finished"] == [came]
 
 
-async def test_a_written_artifact_is_shown_where_it_lies(workspace: Path) -> None:
+async def test_written_artifact_has_its_location(workspace: Path) -> None:
     (workspace / "report.md").write_text("the project's own\n", encoding="utf-8")
     arguments = {"path": "report.md", "content": "# Report\n"}
     told = {"id": "write", "action_type": "tool", "name": "WriteFile", "arguments": arguments}
@@ -212,7 +212,7 @@ async def test_a_written_artifact_is_shown_where_it_lies(workspace: Path) -> Non
     assert Path(path).read_text(encoding="utf-8") == "# Report\n"
 
 
-async def test_calls_side_by_side_end_in_any_order_and_each_has_its_own_answer(workspace: Path) -> None:
+async def test_parallel_calls_keep_their_results_in_any_order(workspace: Path) -> None:
     for name in ("slow.md", "quick.md"):
         (workspace / name).write_text(f"the text of {name}\n", encoding="utf-8")
 
@@ -238,7 +238,7 @@ async def test_calls_side_by_side_end_in_any_order_and_each_has_its_own_answer(w
 
 @pytest.mark.parametrize("is_task", [True, False])
 @pytest.mark.parametrize("first", ["cancelled", "unanswered"])
-async def test_a_write_that_is_allowed_later_ends_the_call_that_asked(
+async def test_write_allowed_later_ends_its_original_call(
     workspace: Path, first: str, is_task: bool
 ) -> None:
     arguments = {"path": "workspace:note.md", "content": "noted"}
@@ -275,7 +275,7 @@ async def test_a_write_that_is_allowed_later_ends_the_call_that_asked(
     assert loaded.tool_calls == live.tool_calls
 
 
-async def test_a_turn_that_failed_is_continued(workspace: Path) -> None:
+async def test_failed_turn_is_continued(workspace: Path) -> None:
     failing = {"two"}
 
     def script(request: Request) -> Reply | Exception:
@@ -298,7 +298,7 @@ async def test_a_turn_that_failed_is_continued(workspace: Path) -> None:
     assert [request.task for request in model.asked if request.task].count("one") == 1, "it was paid for before"
 
 
-async def test_a_session_that_cannot_be_loaded_is_none(workspace: Path) -> None:
+async def test_unknown_session_is_refused(workspace: Path) -> None:
     async with agent(Editor(), simple()) as connection:
         for name in ("c20260101T000000000-abcdef", "last"):
             with pytest.raises(RequestError):
@@ -308,7 +308,7 @@ async def test_a_session_that_cannot_be_loaded_is_none(workspace: Path) -> None:
     assert not (workspace / ".agents").exists()
 
 
-async def test_a_load_that_fails_leaves_the_turn_that_runs_alone(workspace: Path, tmp_path: Path) -> None:
+async def test_failed_load_does_not_affect_the_running_turn(workspace: Path, tmp_path: Path) -> None:
     began, gate = asyncio.Event(), asyncio.Event()
 
     class Slow(ScriptedModel):
@@ -333,7 +333,7 @@ async def test_a_load_that_fails_leaves_the_turn_that_runs_alone(workspace: Path
         assert await say(connection, session, "Do two steps") == "end_turn"
 
 
-async def test_sessions_are_listed_and_begun_without_a_trace_in_the_folder(tmp_path: Path) -> None:
+async def test_listing_and_creating_sessions_writes_nothing_to_the_folder(tmp_path: Path) -> None:
     (folder := tmp_path / "untouched").mkdir()
     async with agent(Editor(), simple()) as connection:
         assert (await connection.list_sessions(cwd=str(folder))).sessions == []
@@ -341,7 +341,7 @@ async def test_sessions_are_listed_and_begun_without_a_trace_in_the_folder(tmp_p
     assert list(folder.iterdir()) == []
 
 
-async def test_the_editors_mcp_servers_are_used_and_their_secrets_are_written_nowhere(workspace: Path) -> None:
+async def test_mcp_servers_of_the_editor_are_used_without_writing_their_secrets(workspace: Path) -> None:
     entry = small()
     secret = EnvVariable(name="SECRET_TOKEN", value="hunter2-of-the-editor")
     server = McpServerStdio(name="small", command=entry["command"], args=entry["args"], env=[secret])
@@ -357,7 +357,7 @@ async def test_the_editors_mcp_servers_are_used_and_their_secrets_are_written_no
     assert not [file for file in kept if b"hunter2-of-the-editor" in file.read_bytes()]
 
 
-async def test_servers_that_cannot_be_used_are_told_once_and_not_when_the_session_is_loaded(workspace: Path) -> None:
+async def test_unusable_servers_are_reported_once_and_not_after_loading(workspace: Path) -> None:
     servers = [
         SseMcpServer(name="old", url="http://127.0.0.1:9/sse", headers=[], type="sse"),
         McpServerStdio(name="gone", command=str(workspace / "no-such-program"), args=[], env=[]),
@@ -377,7 +377,7 @@ async def test_servers_that_cannot_be_used_are_told_once_and_not_when_the_sessio
         assert loaded.said() == "the answer of two" * 2
 
 
-async def test_what_continues_a_turn_does_not_repeat_its_warnings(workspace: Path) -> None:
+async def test_continued_turn_does_not_repeat_warnings(workspace: Path) -> None:
     server = McpServerStdio(name="gone", command=str(workspace / "no-such-program"), args=[], env=[])
     async with agent(Editor(), simple()) as connection:
         session = (await connection.new_session(cwd=str(workspace), mcp_servers=[server])).session_id
@@ -391,7 +391,7 @@ async def test_what_continues_a_turn_does_not_repeat_its_warnings(workspace: Pat
     assert len(told.of(Warned("another"))) == 1
 
 
-async def test_bad_input_is_told_in_words(workspace: Path) -> None:
+async def test_invalid_input_is_explained(workspace: Path) -> None:
     async with agent(Editor(), simple()) as connection:
         with pytest.raises(RequestError, match="does not exist"):
             await connection.new_session(cwd=str(workspace / "no"), mcp_servers=[])
@@ -405,7 +405,7 @@ async def test_bad_input_is_told_in_words(workspace: Path) -> None:
 @pytest.mark.parametrize(
     "ending", [CallRetried("synthesis", None, "m", 1, 0.5, "x"), CallFailed("synthesis", None, "m", "x", 1.0)]
 )
-def test_an_answer_that_broke_off_is_told_whole_after_that(ending: Event, workspace: Path) -> None:
+def test_answer_that_was_cut_off_is_sent_again_in_full(ending: Event, workspace: Path) -> None:
     updates = Updates(workspace)
     events = (TextStreamed("synthesis", None, "Half of"), ending, RunFinished("done", "All of it"))
     told = [update.content.text for event in events for update in updates.of(event)]

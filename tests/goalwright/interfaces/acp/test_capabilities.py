@@ -1,4 +1,4 @@
-"""What the agent tells an editor that it can do."""
+"""The capabilities that the agent declares."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 async def capabilities(agent: GoalwrightAgent) -> Any:
-    """As an editor gets them."""
+    """Return the capabilities as an editor receives them."""
     return (await agent.initialize(1)).model_dump(by_alias=True)["agentCapabilities"]
 
 
@@ -34,18 +34,18 @@ async def capabilities(agent: GoalwrightAgent) -> Any:
         ({"model": "local"}, False),
     ],
 )
-async def test_images_are_taken_if_a_model_sees_them(workspace: Path, settings: Any, image: bool) -> None:
+async def test_images_are_accepted_if_a_model_supports_them(workspace: Path, settings: Any, image: bool) -> None:
     agent = GoalwrightAgent(lambda _: (Paths.of(workspace, os.environ), Settings(**settings)))
     assert (await capabilities(agent))["promptCapabilities"]["image"] is image
 
 
-async def test_mcp_servers_are_taken_by_the_transports_that_are_spoken(workspace: Path) -> None:
+async def test_declared_mcp_transports_are_the_supported_ones(workspace: Path) -> None:
     agent = GoalwrightAgent(lambda _: (Paths.of(workspace, os.environ), Settings(model="local")))
     told = (await capabilities(agent))["mcpCapabilities"]
     assert (told["http"], told["sse"]) == (True, False)
 
 
-async def test_settings_that_cannot_be_read_are_no_reason_to_turn_an_editor_away() -> None:
+async def test_unreadable_settings_do_not_reject_an_editor() -> None:
     def configure(_: Path) -> Any:
         raise SetupError("goalwright.toml, line 1: no", hint="fix it")
 

@@ -1,4 +1,4 @@
-"""A prompt's blocks as a goal."""
+"""Conversion of prompt blocks to a goal."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_text_links_and_embedded_files_become_one_goal_with_files(tmp_path: Path
     assert goal.files == (tmp_path / "a b.md",)
 
 
-def test_an_answer_names_the_files_that_it_links_and_an_image_is_refused(tmp_path: Path) -> None:
+def test_answer_contains_linked_paths_and_refuses_images(tmp_path: Path) -> None:
     workspace, beside = tmp_path / "work", tmp_path / "beside.md"
     workspace.mkdir()
     for path in (workspace / "a b.md", beside):
@@ -54,12 +54,12 @@ def test_an_answer_names_the_files_that_it_links_and_an_image_is_refused(tmp_pat
 
 
 @pytest.mark.parametrize("uri", ["https://example.org/a.md", "file://elsewhere/a.md", "file:///no/such/file.md"])
-def test_a_link_to_anything_but_a_local_file_is_refused(tmp_path: Path, uri: str) -> None:
+def test_link_to_a_remote_file_is_refused(tmp_path: Path, uri: str) -> None:
     with pytest.raises(InputError):
         goal_of([text_block("read"), resource_link_block("a", uri)], tmp_path, "run-1")
 
 
-def test_an_image_becomes_a_given_file_in_the_folder_of_its_run(tmp_path: Path) -> None:
+def test_image_is_stored_in_the_folder_of_its_run(tmp_path: Path) -> None:
     data = png(64, 48)
     goal = goal_of([text_block("look"), image_block(base64.b64encode(data).decode(), "text/html")], tmp_path, "run-1")
     (file,) = goal.files
@@ -76,18 +76,18 @@ def test_an_image_becomes_a_given_file_in_the_folder_of_its_run(tmp_path: Path) 
         ("A" * 6_000_000, "cannot be shown"),
     ],
 )
-def test_an_image_that_no_model_takes_is_refused_and_leaves_nothing(tmp_path: Path, data: str, why: str) -> None:
+def test_unsupported_image_is_refused_and_leaves_no_file(tmp_path: Path, data: str, why: str) -> None:
     with pytest.raises(InputError, match=why):
         goal_of([text_block("look"), image_block(data, "image/png")], tmp_path, "run-1")
     assert not list(tmp_path.iterdir())
 
 
-def test_a_block_that_is_neither_is_refused_by_name(tmp_path: Path) -> None:
+def test_unsupported_block_is_refused_by_type(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="block of type audio"):
         goal_of([text_block("listen"), audio_block("AAAA", "audio/wav")], tmp_path, "run-1")
 
 
-def test_a_prompt_without_text_and_one_with_a_huge_file_are_refused(tmp_path: Path) -> None:
+def test_prompt_without_text_or_with_a_huge_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no text"):
         goal_of([text_block("  ")], tmp_path, "run-1")
     with pytest.raises(InputError, match="more than 200,000"):

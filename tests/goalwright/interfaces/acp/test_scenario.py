@@ -1,4 +1,4 @@
-"""One session of an editor with `goalwright acp`: golden messages, twenty turns, a cancel, two kills, and loading again."""
+"""A session of an editor with `goalwright acp`: golden messages, twenty turns, a cancel, two kills, and loading."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ CALLS = {"answer": 1, "steps": 3, "write": 3}  # what a turn of each kind costs
 
 
 class Provider:
-    """Answers by the goal of a turn, and counts by goal what it answered; `silent` is the task that gets no answer."""
+    """Answers by the goal of a turn, and counts answers by goal; the task `silent` gets no answer."""
 
     def __init__(self) -> None:
         self.paid: Counter[str] = Counter()
@@ -63,17 +63,17 @@ class Provider:
 
 
 def kind_of(goal: str) -> str:
-    """What a goal gets: an answer, two steps, or a task that writes a file."""
+    """Return the kind of a goal: an answer, two steps, or a task that writes a file."""
     return "write" if "code" in goal or "write" in goal else "steps" if "steps" in goal else "answer"
 
 
 def is_on_record(workspace: Path, task: str) -> bool:
-    """Whether the journal has that the last run waits for the model of a task."""
+    """Return whether the journal shows that the last run waits for the model of a task."""
     return any(row.type == "call_started" and row.body["task"] == task for row in rows(workspace))
 
 
 async def golden_turn(raw: GoldenEditor, workspace: Path) -> Talk:
-    """A session and its first turn, by the package's own messages."""
+    """Run the first turn of a session with the package's golden messages."""
     assert (await raw.ask("initialize", golden("initialize_request")))["protocolVersion"] == 1
     made = await raw.ask("session/new", {**golden("new_session_request"), "cwd": str(workspace)})
     prompt = {**golden("prompt_request"), "sessionId": made["sessionId"]}
@@ -84,7 +84,7 @@ async def golden_turn(raw: GoldenEditor, workspace: Path) -> Talk:
 
 
 async def plans_and_permissions(talk: Talk, connection: Any, live: Editor, workspace: Path) -> None:
-    """Turns 2 to 6: the plan is sent as it goes, and of two writes the first is allowed."""
+    """Turns 2 to 6: plan updates are sent, and the first of two writes is allowed."""
     await talk.turns(connection, "steps")
     assert live.plans[0] == [("First step", "pending"), ("Second step", "pending")]
     assert HALF in live.plans
@@ -97,7 +97,7 @@ async def plans_and_permissions(talk: Talk, connection: Any, live: Editor, works
 
 
 async def a_cancel(talk: Talk, connection: Any, live: Editor, provider: Provider) -> None:
-    """Turn 7: another prompt is refused while it runs, and what was finished before the cancel stays."""
+    """Turn 7: a second prompt is refused, and tasks that finished before the cancel are kept."""
     provider.silent = "two"
     turn = talk.begin(connection, "steps")
     await live.until(lambda: live.plans[-1] == HALF)
@@ -109,7 +109,7 @@ async def a_cancel(talk: Talk, connection: Any, live: Editor, provider: Provider
 
 
 async def listed_and_loaded(talk: Talk, connection: Any, workspace: Path, provider: Provider) -> None:
-    """The session is found by another process, and its history costs no call."""
+    """Another process lists and loads the session without a call."""
     paid = provider.paid.total()
     (listed,) = (await connection.list_sessions(cwd=str(workspace))).sessions
     assert (listed.session_id, listed.title.partition("\n")[0]) == (talk.session, talk.goals[0])
@@ -122,7 +122,7 @@ async def listed_and_loaded(talk: Talk, connection: Any, workspace: Path, provid
 
 @dataclass
 class Talk:
-    """The session that the scenario is about, and the goals that were sent to it."""
+    """The session of the scenario and its goals."""
 
     session: str
     goals: list[str]
@@ -132,16 +132,16 @@ class Talk:
         return self.goals[-1]
 
     async def turns(self, connection: Any, *kinds: str) -> None:
-        """Turns that run to their end."""
+        """Run turns to their end."""
         for kind in kinds:
             assert await say(connection, self.session, self.next_goal(kind)) == "end_turn"
 
     def begin(self, connection: Any, kind: str) -> asyncio.Future[str]:
-        """A turn that is on its way."""
+        """Start a turn."""
         return asyncio.ensure_future(say(connection, self.session, self.next_goal(kind)))
 
 
-async def test_twenty_turns_outlive_a_cancel_and_two_kills_and_nothing_is_paid_twice(
+async def test_twenty_turns_survive_a_cancel_and_two_kills_without_repeated_calls(
     workspace: Path, nursery: Nursery, serve: Callable[[Script], OpenAIServer]
 ) -> None:
     provider = Provider()

@@ -1,4 +1,4 @@
-"""What a person sees of a batch while it runs."""
+"""The progress of a batch."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from goalwright_planner.model import Reply, Usage
 
 
 class Clock:
-    """Stands still until it is told."""
+    """A clock that tests advance."""
 
     now = 1000.0
 
@@ -46,7 +46,7 @@ def limits() -> CallLimits:
 
 @pytest.fixture
 def view(clock: Clock, limits: CallLimits) -> BatchProgress:
-    """Two of ten goals ended in 20 seconds, one of them badly; two are under way."""
+    """Two of ten goals ended in 20 seconds, one of them failed; two are running."""
     view = BatchProgress(BatchSummary(10), lambda: limits.pace(clock()), clock)
     for name, status in (("a", "done"), ("b", "failed")):
         began = view.began(goal(name))
@@ -60,14 +60,14 @@ def view(clock: Clock, limits: CallLimits) -> BatchProgress:
     return view
 
 
-def test_the_line_says_how_far_how_fast_how_long_and_at_what_cost(view: BatchProgress) -> None:
+def test_line_shows_progress_rate_time_left_and_cost(view: BatchProgress) -> None:
     assert view.line() == (
         "2/10 goals · 6.0/min · about 1 min 20 s left · 2 goals running (0 calls) · $0.5000 · 240 tokens · "
         "1 retry · 1 failed · slowest: slow 0 s, quick 0 s"
     )
 
 
-def test_nothing_is_guessed_before_the_first_goal_ended(clock: Clock) -> None:
+def test_no_estimate_before_the_first_goal_ends(clock: Clock) -> None:
     view = BatchProgress(BatchSummary(1), CallLimits(Rates(32)).pace, clock)
     clock.now += 5
     assert view.line() == "0/1 goal · starting · $0.0000 · 0 tokens"
@@ -75,12 +75,12 @@ def test_nothing_is_guessed_before_the_first_goal_ended(clock: Clock) -> None:
     assert view.line() == "0/1 goal · 1 goal running (0 calls) · $0.0000 · 0 tokens · slowest: a 0 s"
 
 
-def test_a_price_that_is_not_known_is_said_to_be_unknown(view: BatchProgress) -> None:
+def test_unknown_price_is_shown_as_unknown(view: BatchProgress) -> None:
     view.note(CallFinished("task", "t", "m", Reply("x", usage=Usage(1, 1, 1), cost=None), 1.0))
     assert "cost unknown" in view.line()
 
 
-def test_a_provider_in_trouble_is_seen(view: BatchProgress, clock: Clock, limits: CallLimits) -> None:
+def test_pauses_of_a_provider_are_shown(view: BatchProgress, clock: Clock, limits: CallLimits) -> None:
     limits.limiter("openai/x").limit = 4.0
     limits.limiter("openai/x").opens_at = clock.now + 65
     said = view.line()
@@ -89,7 +89,7 @@ def test_a_provider_in_trouble_is_seen(view: BatchProgress, clock: Clock, limits
 
 
 @pytest.mark.parametrize("width", [40, 100])
-def test_the_drawn_view_has_a_bar_and_fits_the_terminal(view: BatchProgress, width: int) -> None:
+def test_live_view_has_a_bar_and_fits_the_terminal(view: BatchProgress, width: int) -> None:
     stream = io.StringIO()
     console = Console(file=stream, force_terminal=True, width=width, color_system=None)
     console.print(render(view, console))
@@ -102,11 +102,11 @@ def test_the_drawn_view_has_a_bar_and_fits_the_terminal(view: BatchProgress, wid
 @pytest.mark.parametrize(
     ("seconds", "said"), [(0.4, "0 s"), (59.4, "59 s"), (59.6, "1 min 0 s"), (125, "2 min 5 s"), (12_000, "3 h 20 min")]
 )
-def test_times_are_said_as_people_say_them(seconds: float, said: str) -> None:
+def test_durations_are_formatted(seconds: float, said: str) -> None:
     assert duration(seconds) == said
 
 
-def test_what_is_being_loaded_is_shown(view: BatchProgress) -> None:
+def test_models_that_load_are_shown(view: BatchProgress) -> None:
     view.note(ModelLoading("openai/x", "litellm"))
     assert "loading litellm" in view.line()
     view.note(ModelLoaded("openai/x", "litellm", 3.0))

@@ -1,4 +1,4 @@
-"""`goalwright chat`: line by line, and at a terminal with approvals, Ctrl-C, a kill and what comes after it."""
+"""`goalwright chat` without a terminal, and at one with approvals, Ctrl-C, a kill and the continuation."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def llm(task: str, *before: str, **more: Any) -> dict[str, Any]:
 
 
 def script(call: Call) -> Say:
-    """A direct answer, unless the goal asks for tasks, for a quotation, for an approval or for something slow."""
+    """Answer directly, unless the goal asks for tasks, a quotation, an approval or something slow."""
     if call.role == "decomposer":
         goal = goal_of(call)
         if "cite" in goal:
@@ -64,7 +64,7 @@ def script(call: Call) -> Say:
 
 @pytest.fixture
 def chat(workspace: Path, nursery: Nursery) -> Talk:
-    """`goalwright chat` without a terminal, where lines are typed."""
+    """`goalwright chat` with lines on stdin."""
 
     def talk(typed: str, *flags: str) -> Ran:
         return nursery.run([*CHAT, *flags], cwd=workspace, stdin=typed)
@@ -80,7 +80,7 @@ def test_without_a_terminal_every_line_is_a_goal(chat: Talk, serve: Serve) -> No
     assert "Answer to **What is a DAG?**." in server.calls[1].user
 
 
-def test_json_is_one_document_a_turn_and_continue_goes_on(chat: Talk, serve: Serve) -> None:
+def test_json_prints_one_document_per_turn_and_continue_works(chat: Talk, serve: Serve) -> None:
     serve(script)
     first, second = map(json.loads, chat("one\ntwo\n", "--json").out.splitlines())
     (third,) = map(json.loads, chat("", "--json", "--continue", "three").out.splitlines())
@@ -88,14 +88,14 @@ def test_json_is_one_document_a_turn_and_continue_goes_on(chat: Talk, serve: Ser
     assert (third["answer"], third["tasks"]) == ("Answer to **three**.", [])
 
 
-def test_a_turn_that_cannot_begin_is_said_and_the_next_line_is_run(chat: Talk, serve: Serve) -> None:
+def test_failure_to_start_a_turn_is_reported_and_the_next_line_runs(chat: Talk, serve: Serve) -> None:
     serve(script)
     done = chat("/model nowhere/none\none\n/model openai/test-model\ntwo\n", "--json")
     failed, answered = map(json.loads, done.out.splitlines())
     assert (done.status, failed["error"]["code"], answered["answer"]) == (0, "UNKNOWN_MODEL", "Answer to **two**.")
 
 
-def test_a_line_that_is_too_long_is_refused_whole_and_the_next_one_is_run(chat: Talk, serve: Serve) -> None:
+def test_line_that_is_too_long_is_refused_and_the_next_one_runs(chat: Talk, serve: Serve) -> None:
     server = serve(script)
     whole = f"{'w' * 199_999}\n"
     done = chat(f"{'x' * 450_000}\n{'y' * 200_000}\nhello\n{whole}{'z' * 200_001}", "--json")
@@ -106,12 +106,12 @@ def test_a_line_that_is_too_long_is_refused_whole_and_the_next_one_is_run(chat: 
     assert (done.status, len(server.asked("decomposer"))) == (2, 3)
 
 
-def test_a_dash_is_stdin_not_a_goal(chat: Talk, serve: Serve) -> None:
+def test_dash_means_stdin(chat: Talk, serve: Serve) -> None:
     serve(script)
     assert chat("What is a DAG?\n", "-q", "-").out == "Answer to **What is a DAG?**.\n"
 
 
-def test_a_turn_that_waits_is_the_exit_status(chat: Talk, serve: Serve) -> None:
+def test_waiting_turn_sets_the_exit_status(chat: Talk, serve: Serve) -> None:
     serve(script)
     done = chat("be careful\n", "--json")
     turn = json.loads(done.out)
@@ -122,7 +122,7 @@ def test_a_turn_that_waits_is_the_exit_status(chat: Talk, serve: Serve) -> None:
 
 
 @pytest.mark.parametrize("form", ["--json", "-q"])
-def test_without_a_reader_no_further_goal_is_run(
+def test_closed_stdout_stops_further_goals(
     form: str, workspace: Path, nursery: Nursery, serve: Serve, tmp_path: Path
 ) -> None:
     server = serve(script)
@@ -139,7 +139,7 @@ def test_without_a_reader_no_further_goal_is_run(
 
 
 @pytest.mark.parametrize("form", ["--json", "-q"])
-def test_a_turn_that_is_interrupted_says_how_to_resume_it(
+def test_interrupted_turn_prints_the_resume_command(
     form: str, workspace: Path, nursery: Nursery, serve: Serve
 ) -> None:
     server = serve(script)
@@ -154,7 +154,7 @@ def test_a_turn_that_is_interrupted_says_how_to_resume_it(
     assert "Kept: 1 of 2 tasks, after 3 calls. Resume with:\n  goalwright resume " in err
 
 
-def test_a_turn_that_is_continued_is_stopped_like_one_that_is_begun(
+def test_continued_turn_stops_like_a_new_one(
     workspace: Path, nursery: Nursery, chat: Talk, serve: Serve, tmp_path: Path
 ) -> None:
     server = serve(script)
@@ -180,7 +180,7 @@ def test_a_turn_that_is_continued_is_stopped_like_one_that_is_begun(
     assert not any(goal_of(call) == "hello" for call in server.calls)
 
 
-def test_after_a_turn_that_cannot_be_continued_the_next_line_is_run(chat: Talk, serve: Serve) -> None:
+def test_next_line_runs_after_a_turn_that_cannot_be_continued(chat: Talk, serve: Serve) -> None:
     serve(script)
     assert chat("be careful\n").status == 6
     done = chat("hello\n/undo\n", "--json", "--continue", "--max-cost", "1")
@@ -189,7 +189,7 @@ def test_after_a_turn_that_cannot_be_continued_the_next_line_is_run(chat: Talk, 
     assert "Undid turn 1" in done.err
 
 
-def test_an_unknown_command_is_an_error_and_the_chat_goes_on(workspace: Path, chat: Talk, serve: Serve) -> None:
+def test_unknown_command_is_an_error_and_the_chat_continues(workspace: Path, chat: Talk, serve: Serve) -> None:
     serve(script)
     done = chat("/nothing\n/undo\nhello\n/cost\n/tasks\n/why x\n/save out.md\n/open\n", "-q")
     assert "there is no command '/nothing'" in done.err
@@ -200,7 +200,7 @@ def test_an_unknown_command_is_an_error_and_the_chat_goes_on(workspace: Path, ch
     assert (workspace / "out.md").read_text(encoding="utf-8") == done.out
 
 
-def test_a_turn_that_failed_is_continued_by_retry(chat: Talk, serve: Serve) -> None:
+def test_retry_continues_a_failed_turn(chat: Talk, serve: Serve) -> None:
     refused: list[Call] = []
 
     def refusing(call: Call) -> Say | Fail:
@@ -217,7 +217,7 @@ def test_a_turn_that_failed_is_continued_by_retry(chat: Talk, serve: Serve) -> N
     assert sum("do one" in call.user for call in server.asked("task")) == 1
 
 
-def test_a_turn_that_is_done_again_has_its_plan_and_its_files(workspace: Path, chat: Talk, serve: Serve) -> None:
+def test_retry_of_a_done_turn_keeps_its_plan_and_files(workspace: Path, chat: Talk, serve: Serve) -> None:
     server = serve(script)
     (workspace / "notes.md").write_text("rare words", encoding="utf-8")
     write = {"path": "workspace:new.md", "content": "new\n"}
@@ -240,11 +240,11 @@ def test_a_turn_that_is_done_again_has_its_plan_and_its_files(workspace: Path, c
 
 @pytest.fixture
 def command(workspace: Path, nursery: Nursery) -> Talk:
-    """Other commands of goalwright in the workspace."""
+    """Run other goalwright commands in the workspace."""
     return lambda *words: nursery.run(list(words), cwd=workspace)
 
 
-def test_a_turn_that_waits_is_asked_about_no_more_once_it_is_taken_back(
+def test_undone_turn_no_longer_waits_for_an_answer(
     chat: Talk, command: Talk, serve: Serve
 ) -> None:
     server = serve(script)
@@ -257,7 +257,7 @@ def test_a_turn_that_waits_is_asked_about_no_more_once_it_is_taken_back(
     assert len(server.asked("task")) == 1
 
 
-def test_a_plan_is_the_first_turn_and_the_next_one_sees_it(workspace: Path, chat: Talk, serve: Serve) -> None:
+def test_plan_runs_as_the_first_turn_and_the_next_one_sees_it(workspace: Path, chat: Talk, serve: Serve) -> None:
     server = serve(script)
     plan = {"goal": "Do both", "tasks": [llm("one"), llm("two", "one")]}
     (workspace / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
@@ -272,7 +272,7 @@ def test_a_plan_is_the_first_turn_and_the_next_one_sees_it(workspace: Path, chat
     assert (refused.status, "missing.yaml" in refused.err) == (2, True)
 
 
-def test_plans_are_made_and_edited_with_what_their_turn_sees(
+def test_plans_can_refer_to_earlier_turns(
     workspace: Path, chat: Talk, command: Talk, serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server = serve(script)
@@ -293,7 +293,7 @@ def test_plans_are_made_and_edited_with_what_their_turn_sees(
     assert (last["status"], last["conversation"]) == ("done", first["conversation"])
 
 
-def test_a_recipe_is_the_first_turn(chat: Talk, command: Talk, serve: Serve) -> None:
+def test_recipe_runs_as_the_first_turn(chat: Talk, command: Talk, serve: Serve) -> None:
     server = serve(script)
     assert chat("two tasks about tea\n").status == 0
     saved = command("recipes", "save", "last", "--name", "pair", "--parameter", "what=tea")
@@ -316,13 +316,13 @@ def test_a_chat_follows_up_on_a_run(chat: Talk, command: Talk, serve: Serve) -> 
     assert "Answer to **Shorter**." in after.user
 
 
-def test_an_answer_goes_to_the_first_turn(chat: Talk, serve: Serve) -> None:
+def test_answer_applies_to_the_first_turn(chat: Talk, serve: Serve) -> None:
     server = serve(script)
     assert chat("two\n", "--answer", "the blue one", "one").status == 0
     assert ["the blue one" in call.user for call in server.calls] == [True, False]
 
 
-def test_a_dry_run_shows_the_first_turn_and_records_nothing(workspace: Path, chat: Talk, serve: Serve) -> None:
+def test_dry_run_shows_the_first_turn_and_records_nothing(workspace: Path, chat: Talk, serve: Serve) -> None:
     server = serve(script)
     (workspace / "notes.md").write_text("rare words", encoding="utf-8")
     (line,) = chat("", "--json", "--dry-run", "Read @notes.md").out.splitlines()  # as every document of a chat
@@ -359,12 +359,12 @@ def test_the_last_answer_is_written_to_a_file(workspace: Path, chat: Talk, serve
         (("two", "words"), "put text of several words in quotes"),
     ],
 )
-def test_flags_that_a_chat_cannot_use_are_refused(chat: Talk, flags: tuple[str, ...], message: str) -> None:
+def test_unsupported_flags_are_refused(chat: Talk, flags: tuple[str, ...], message: str) -> None:
     done = chat("", *flags)
     assert (done.status, message in done.err) == (2, True), done.err
 
 
-def test_files_are_named_in_a_goal(tmp_path: Path) -> None:
+def test_goal_names_files_after_at_signs(tmp_path: Path) -> None:
     (tmp_path / "notes.md").write_text("text", encoding="utf-8")
     (tmp_path / "my notes.md").write_text("text", encoding="utf-8")
     text = 'Read @notes.md, @"my notes.md" and mail me@example.org about @nothing with $naming-things for $5'
@@ -374,7 +374,7 @@ def test_files_are_named_in_a_goal(tmp_path: Path) -> None:
     assert goal.stream
 
 
-def test_a_typed_goal_names_skills_as_that_of_a_run_does(workspace: Path, chat: Talk) -> None:
+def test_typed_goal_names_skills_like_a_run(workspace: Path, chat: Talk) -> None:
     put(workspace / "skills/deploy-app", "deploy-app", "Deploys the app.\ndisable-model-invocation: true")
 
     def selected(goal: str) -> list[str]:
@@ -401,7 +401,7 @@ def test_commands_files_and_skills_are_completed(tmp_path: Path) -> None:
     assert files_below(tmp_path, "") == ["docs/"]
 
 
-def test_a_resource_of_a_server_is_given_by_its_name_and_uri(workspace: Path, chat: Talk, serve: Serve) -> None:
+def test_goal_names_resources_by_server_and_uri(workspace: Path, chat: Talk, serve: Serve) -> None:
     server = serve(lambda call: Say(json.dumps({"tasks": [llm("one")]})) if call.role == "decomposer" else Say("done"))
     entry = {"command": sys.executable, "args": ["-S", str(ASKING), "legacy"]}
     configure(workspace, asking=entry, off={**entry, "disabled": True})
@@ -418,7 +418,7 @@ def test_a_resource_of_a_server_is_given_by_its_name_and_uri(workspace: Path, ch
 
 @pytest.fixture
 def terminal(request: pytest.FixtureRequest) -> Iterator[Terminal]:
-    """A terminal of the size that the test asks for."""
+    """A terminal of the requested size."""
     columns, rows_shown = request.param
     with tempfile.TemporaryDirectory(prefix="goalwright-tmux-") as folder:  # a socket's path must be short
         opened = Terminal(Path(folder) / "socket", columns, rows_shown)
@@ -431,7 +431,7 @@ Begin = Callable[..., Process]
 
 @pytest.fixture
 def begin(terminal: Terminal, workspace: Path, nursery: Nursery) -> Iterator[Begin]:
-    """`goalwright chat` in the terminal."""
+    """Start `goalwright chat` in the terminal."""
     with ExitStack() as running:
 
         def start(*flags: str) -> Process:
@@ -487,7 +487,7 @@ async def test_ten_turns_at_a_terminal(terminal: Terminal, begin: Begin, workspa
 
 @needs_tmux
 @pytest.mark.parametrize("terminal", [(80, 24)], indirect=True, ids=["80x24"])
-def test_a_ctrl_c_that_comes_as_a_signal_leaves_too(terminal: Terminal, begin: Begin, serve: Serve) -> None:
+def test_ctrl_c_as_a_signal_leaves_too(terminal: Terminal, begin: Begin, serve: Serve) -> None:
     serve(script)
     chatting = begin("q1")
     terminal.wait_for("Answer to q1.", "· run ")  # the answer is shown before the turn has ended
@@ -519,7 +519,7 @@ async def test_ctrl_c_stops_a_command(terminal: Terminal, begin: Begin, workspac
 
 
 def _left(terminal: Terminal, chatting: Process, press: Callable[[], None]) -> int:
-    """Press Ctrl-C until the chat is left, again where the one before came too long ago; returns its exit status."""
+    """Press Ctrl-C until the chat exits, and return its exit status."""
     until = time.monotonic() + 240
     presses = 0
     while chatting.poll() is None and time.monotonic() < until:
@@ -579,7 +579,7 @@ def test_each_plan_is_shown_before_it_runs(
 
 @needs_tmux
 @pytest.mark.parametrize("terminal", [(80, 24)], indirect=True, ids=["80x24"])
-def test_a_plan_is_shown_again_if_the_chat_was_killed_before_it_ran(
+def test_plan_is_shown_again_after_a_kill(
     terminal: Terminal, begin: Begin, serve: Serve
 ) -> None:
     server = serve(script)
@@ -643,7 +643,7 @@ async def test_commands_and_remarks_at_a_terminal(
 
 
 def _page_shows(screen: str, goal: str) -> str:
-    """Look at the conversation as the page does, which only its token allows; returns where it is served."""
+    """Request the conversation like the page, with and without its token; returns its address."""
     found = re.search(r"The page is (\S+)/conversations/(\S+)#token=(\S+)", screen)
     assert found is not None
     served, conversation, token = found.groups()
@@ -658,7 +658,7 @@ def _asked(address: str, **headers: str) -> httpx.Response:
 
 
 def _started(workspace: Path, task: str) -> bool:
-    """Whether the last run waits for the model of a task."""
+    """Return whether the last run waits for the model of a task."""
     return any(row.type == "call_started" and row.body["task"] == task for row in rows(workspace))
 
 

@@ -1,4 +1,4 @@
-"""What is printed while nothing happens."""
+"""The heartbeat lines during silence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is printed to a terminal, and what to a program that reads stdout."""
+"""Output to a terminal and to a pipe."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def harmful(text: str) -> list[str]:
     return [one for one in CONTROLS if one in text]
 
 
-def test_controls_are_spelled_out_on_a_terminal() -> None:
+def test_controls_are_escaped_on_a_terminal() -> None:
     stdout, stderr = Terminal(), Terminal()
     with redirect_stdout(stdout), redirect_stderr(stderr):
         output.print_text(f"an\tanswer\n{HARM} — déjà vu, שלום\r\n")
@@ -50,7 +50,7 @@ def test_controls_are_spelled_out_on_a_terminal() -> None:
     assert stdout.getvalue().endswith(" — déjà vu, שלום\n")
 
 
-def test_an_error_keeps_only_its_own_colour(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_error_message_cannot_add_colours(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.delenv("NO_COLOR", raising=False)
     stderr = Terminal()
@@ -61,14 +61,14 @@ def test_an_error_keeps_only_its_own_colour(monkeypatch: pytest.MonkeyPatch) -> 
     assert not harmful(stderr.getvalue().removeprefix(own))
 
 
-def test_a_result_that_no_terminal_reads_is_passed_on_unchanged() -> None:
+def test_result_is_unchanged_in_a_pipe() -> None:
     stdout = io.StringIO()
     with redirect_stdout(stdout):
         output.print_result(f"{HARM}\r\n")
     assert stdout.getvalue() == f"{HARM}\r\n"
 
 
-def test_all_other_output_is_spelled_out_in_a_pipe_too(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_output_is_escaped_in_a_pipe_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
     stdout, stderr = io.StringIO(), io.StringIO()
     with redirect_stdout(stdout), redirect_stderr(stderr):
@@ -83,7 +83,7 @@ def test_all_other_output_is_spelled_out_in_a_pipe_too(monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("command", [["trace", "list"], ["trace", "show"], ["replay", "last"]])
-def test_a_recorded_goal_cannot_steer_the_terminal_at_the_end_of_a_pipe(
+def test_recorded_goal_cannot_control_the_terminal_behind_a_pipe(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: list[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -99,7 +99,7 @@ def test_a_recorded_goal_cannot_steer_the_terminal_at_the_end_of_a_pipe(
     assert not harmful(stdout.getvalue() + stderr.getvalue())
 
 
-def test_json_on_a_terminal_is_the_same_document_without_controls() -> None:
+def test_json_on_a_terminal_escapes_controls() -> None:
     stdout = Terminal()
     with redirect_stdout(stdout):
         output.print_json({"goal": HARM})
@@ -107,7 +107,7 @@ def test_json_on_a_terminal_is_the_same_document_without_controls() -> None:
     assert json.loads(stdout.getvalue()) == {"goal": HARM}
 
 
-def test_an_answer_in_markdown_cannot_steer_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_markdown_answer_cannot_control_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "dumb")  # so that rich adds no escapes of its own
     stdout, stderr = Terminal(), Terminal()
     result = Result("r1", "done", "g", f"# Done\n\n{HARM}", None, None, (), (), Usage(), None, None)
@@ -117,7 +117,7 @@ def test_an_answer_in_markdown_cannot_steer_the_terminal(monkeypatch: pytest.Mon
     assert "evil" in stdout.getvalue()
 
 
-def test_the_live_view_shows_titles_and_texts_without_controls() -> None:
+def test_live_view_escapes_titles_and_texts() -> None:
     screen = io.StringIO()
     view = LiveView(Console(file=screen, width=120, force_terminal=False))
     view.note(Warned(HARM))
@@ -136,7 +136,7 @@ def listed(workspace: Path, stdout: io.StringIO) -> list[str]:
 
 
 @pytest.mark.parametrize("columns", [60, 80, 160])
-def test_a_listing_fits_the_terminal_and_is_whole_elsewhere(
+def test_listing_is_cut_only_on_a_terminal(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, columns: int
 ) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))
@@ -151,7 +151,7 @@ def test_a_listing_fits_the_terminal_and_is_whole_elsewhere(
     assert any(text in line for line in listed(tmp_path, io.StringIO()))
 
 
-def test_a_skills_description_cannot_steer_the_terminal(tmp_path: Path) -> None:
+def test_skill_description_cannot_control_the_terminal(tmp_path: Path) -> None:
     folder = tmp_path / "skills" / "sly"
     folder.mkdir(parents=True)
     escaped = '"Use when \\u001b]0;evil\\u0007\\u001b[2J is asked for."'
@@ -164,7 +164,7 @@ def test_a_skills_description_cannot_steer_the_terminal(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("on_path", [True, False])
-def test_printed_commands_name_a_goalwright_that_the_shell_finds(
+def test_printed_commands_use_a_name_that_the_shell_finds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, on_path: bool
 ) -> None:
     program = tmp_path / ".venv" / "bin" / "goalwright"
@@ -176,6 +176,6 @@ def test_printed_commands_name_a_goalwright_that_the_shell_finds(
     assert output.program("-m") == output.program("goalwright") == output.program("/gone/goalwright") == "goalwright"
 
 
-def test_windows_line_ends_are_no_controls_at_the_end_either() -> None:
+def test_windows_line_endings_are_not_escaped() -> None:
     assert output.escape_controls("-old\r\n+new\r") == "-old\n+new"
     assert output.escape_controls("a\rb") == "a\\x0db"

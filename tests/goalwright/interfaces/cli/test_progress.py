@@ -1,4 +1,4 @@
-"""What a user sees while a run is running."""
+"""The progress of a run, as lines and as a live view."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ EVENTS: list[Event] = [
 ]
 
 
-def test_plain_lines_report_what_happens(capsys: pytest.CaptureFixture[str]) -> None:
+def test_plain_lines_report_events(capsys: pytest.CaptureFixture[str]) -> None:
     lines = ProgressLines()
     for event in EVENTS:
         lines.note(event)
@@ -120,7 +120,7 @@ def test_the_live_view_draws_the_graph_with_states_skills_and_tokens() -> None:
         ("checker", "a", "a"),
     ],
 )
-def test_a_retry_says_in_words_what_was_being_done(
+def test_retry_names_the_purpose_of_the_call(
     role: Role, task: str | None, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ProgressLines().note(CallRetried(role, task, "m", 1, 2.0, "slow down"))
@@ -129,7 +129,7 @@ def test_a_retry_says_in_words_what_was_being_done(
     assert f"  {said}: no luck" in capsys.readouterr().err
 
 
-def test_a_run_without_tasks_leaves_no_line_of_the_live_view_behind() -> None:
+def test_run_without_tasks_erases_the_live_view() -> None:
     stream = io.StringIO()
     console = Console(file=stream, force_terminal=True, width=80, color_system=None)
     with LiveView(console) as view:

@@ -1,4 +1,4 @@
-"""Text cut and wrapped to fit a terminal, and left whole elsewhere."""
+"""Text is cut and wrapped to fit a terminal, and unchanged in a pipe."""
 
 from __future__ import annotations
 
@@ -34,31 +34,31 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[TextIO]:
     os.close(outer)
 
 
-def test_a_terminal_has_a_width_and_a_file_does_not(terminal: TextIO, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_a_terminal_has_a_width(terminal: TextIO, monkeypatch: pytest.MonkeyPatch) -> None:
     assert width.of(terminal) == 50
     monkeypatch.setenv("COLUMNS", "72")
     assert width.of(terminal) == 72
     assert width.of(io.StringIO()) is None
 
 
-def test_lines_end_between_words_and_a_long_word_stays_whole() -> None:
+def test_lines_break_between_words_only() -> None:
     line = f"done · 3/3 tasks · 6 calls · $0.0600 · run {RUN}"
     assert width.wrap(line, 40) == f"done · 3/3 tasks · 6 calls · $0.0600 ·\n  run {RUN}"
     assert RUN in width.wrap(line, 20)
     assert width.wrap(line, None) == line
 
 
-def test_joined_parts_are_not_broken_over_lines() -> None:
+def test_joined_parts_are_not_broken() -> None:
     parts = ["done", "3/3 tasks", "$0.0600", f"run {RUN}"]
     assert width.join(parts, 40) == f"done · 3/3 tasks · $0.0600\n    · run {RUN}"
     assert width.join(parts, None) == f"done · 3/3 tasks · $0.0600 · run {RUN}"
 
 
-def test_a_line_after_a_time_continues_below_its_text() -> None:
+def test_wrapped_progress_line_is_indented() -> None:
     assert width.wrap("   13.5 s  a: failed: no luck", 22, 11) == "   13.5 s  a: failed:\n           no luck"
 
 
-def test_a_cut_text_ends_in_an_ellipsis_and_wide_characters_count_as_two() -> None:
+def test_cut_text_ends_with_an_ellipsis_and_wide_characters_count_twice() -> None:
     assert width.cut("abcdef", 6) == "abcdef"
     assert width.cut("abcdefg", 6) == "abcde…"
     assert width.columns(width.cut("文書を書いて", 6)) <= 6
@@ -75,13 +75,13 @@ def list_lines(max_width: int | None) -> list[str]:
 
 
 @pytest.mark.parametrize("max_width", [120, 80, 50, 40])
-def test_runs_are_listed_within_the_terminal(max_width: int) -> None:
+def test_run_list_fits_the_terminal(max_width: int) -> None:
     lines = list_lines(max_width)
     assert [line for line in lines if width.columns(line) > max_width] == []
     assert all(text in "\n".join(lines) for text in (RUN, "interrupted", "12 tasks", "1234.5 s", "Write the API"))
 
 
-def test_runs_are_listed_whole_for_another_program() -> None:
+def test_run_list_is_not_cut_in_a_pipe() -> None:
     lines = list_lines(None)
     assert len(lines) == 2
     assert lines[0].endswith(GOAL)
@@ -100,5 +100,5 @@ def test_runs_are_listed_whole_for_another_program() -> None:
         ("none", -9, ""),
     ],
 )
-def test_a_line_is_cut_by_columns_not_characters(text: str, max_width: int, fits: str) -> None:
+def test_line_is_cut_by_columns_not_characters(text: str, max_width: int, fits: str) -> None:
     assert width.cut(text, max_width) == fits

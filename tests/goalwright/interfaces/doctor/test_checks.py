@@ -1,4 +1,4 @@
-"""The checks behind `goalwright doctor`: what they find, and which of them prevent runs."""
+"""The checks of `goalwright doctor`, and which of them prevent runs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def checks(workspace: Path, settings: Settings, env: dict[str, str]) -> list[Che
     return run_checks(paths, Resolved(settings, {}), Workspace(paths, settings), env)
 
 
-def test_only_a_problem_with_something_required_prevents_runs() -> None:
+def test_only_problems_with_requirements_prevent_runs() -> None:
     assert Check("model", False, "no model is set").prevents_runs
     assert Check("store", False, "read-only").prevents_runs
     assert not Check("model", None, "it may need a region").prevents_runs
@@ -29,14 +29,14 @@ def test_only_a_problem_with_something_required_prevents_runs() -> None:
     assert not Check("skills", False, "none").prevents_runs
 
 
-def test_an_unknown_model_prevents_runs_and_comes_with_a_remedy(workspace: Path) -> None:
+def test_unknown_model_prevents_runs_and_has_a_remedy(workspace: Path) -> None:
     (problem,) = [check for check in checks(workspace, Settings(model="local/nope"), {}) if check.prevents_runs]
     assert problem.topic == "model"
     assert "unknown local model 'nope'" in problem.found
     assert problem.remedy
 
 
-def test_a_local_model_that_the_first_run_downloads_does_not_prevent_runs(workspace: Path) -> None:
+def test_local_model_that_is_not_downloaded_does_not_prevent_runs(workspace: Path) -> None:
     roles = Settings(decomposer="local", task="local", synthesis="local")
     assert [check for check in checks(workspace, roles, {}) if check.prevents_runs] == []
 
@@ -51,13 +51,13 @@ def test_broken_skills_and_keys_are_reported(workspace: Path) -> None:
 
 
 @needs_bubblewrap
-def test_the_hosts_that_commands_may_reach_are_told(workspace: Path) -> None:
+def test_allowed_hosts_are_listed(workspace: Path) -> None:
     found = checks(workspace, Settings(model="local", allow_network_hosts=("pypi.org",)), {})
     assert Check("network", True, "commands may reach pypi.org") in found
     assert [one for one in checks(workspace, Settings(model="local"), {}) if one.topic == "network"] == []
 
 
-def test_where_the_web_is_searched_is_told_and_whether_its_key_is_there(workspace: Path) -> None:
+def test_search_provider_and_its_key_are_reported(workspace: Path) -> None:
     brave = Settings(model="local", search=SearchProvider("brave", "https://search.example"))
     missing = Check(
         "search", False, "brave at https://search.example, no key is set", "set BRAVE_API_KEY in the environment"
@@ -69,7 +69,7 @@ def test_where_the_web_is_searched_is_told_and_whether_its_key_is_there(workspac
     assert [one for one in checks(workspace, Settings(model="local"), {}) if one.topic == "search"] == []
 
 
-def test_settings_are_told_as_files_have_them(workspace: Path) -> None:
+def test_settings_have_their_names_in_files(workspace: Path) -> None:
     (workspace / "goalwright.toml").write_text('[skills]\noff = ["a", "b"]\n', encoding="utf-8")
     where = Paths.of(workspace, {})
     resolved = resolve({}, {}, workspace, where.user_config, trusted=True)

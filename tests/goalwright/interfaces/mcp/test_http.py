@@ -1,4 +1,4 @@
-"""`goalwright mcp serve --http`: the token, Host and Origin rules of `goalwright serve`, and what a client's user is asked."""
+"""`goalwright mcp serve --http`: token, Host and Origin rules, and questions to the client's user."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ TOKEN = "token-of-the-test"
 
 @asynccontextmanager
 async def served(runtime: Goalwright) -> AsyncIterator[str]:
-    """The address of a server in this process."""
+    """Yield the address of a server in this process."""
     listening = socket.socket()
     listening.bind(("127.0.0.1", 0))
     listening.listen()
@@ -50,7 +50,7 @@ async def served(runtime: Goalwright) -> AsyncIterator[str]:
         listening.close()
 
 
-async def test_only_who_has_the_token_and_comes_from_nowhere_else_is_served(workspace: Path) -> None:
+async def test_token_host_and_origin_are_required(workspace: Path) -> None:
     prepare(workspace)
     body = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
     kind = {"Accept": "application/json, text/event-stream"}
@@ -69,7 +69,7 @@ async def test_only_who_has_the_token_and_comes_from_nowhere_else_is_served(work
 
 @asynccontextmanager
 async def connected(url: str, **options: Any) -> AsyncIterator[Client]:
-    """A client that has the token."""
+    """Connect a client with the token."""
     async with (
         httpx2.AsyncClient(headers={"Authorization": f"Bearer {TOKEN}"}, timeout=60) as allowed,
         Client(streamable_http_client(url, http_client=allowed), **options) as client,
@@ -78,7 +78,7 @@ async def connected(url: str, **options: Any) -> AsyncIterator[Client]:
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
-async def test_over_http_progress_is_told_and_a_call_that_is_cancelled_stops_its_run(
+async def test_http_reports_progress_and_a_cancelled_call_stops_its_run(
     workspace: Path, mode: str
 ) -> None:
     tasks = [
@@ -110,7 +110,7 @@ async def test_over_http_progress_is_told_and_a_call_that_is_cancelled_stops_its
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
-async def test_over_http_the_clients_user_is_asked_for_an_approval(workspace: Path, mode: str) -> None:
+async def test_http_asks_the_clients_user_for_an_approval(workspace: Path, mode: str) -> None:
     prepare(workspace)
     heard: list[str] = []
 
@@ -128,7 +128,7 @@ async def test_over_http_the_clients_user_is_asked_for_an_approval(workspace: Pa
     assert "May it call" in heard[0]
 
 
-async def test_a_client_that_cannot_ask_after_all_is_told_what_the_run_waits_for(workspace: Path) -> None:
+async def test_failing_client_gets_the_open_requests(workspace: Path) -> None:
     prepare(workspace)
     replies = iter([ElicitResult(action="accept", content={"decision": "allow"})])
 
@@ -147,7 +147,7 @@ async def test_a_client_that_cannot_ask_after_all_is_told_what_the_run_waits_for
 @pytest.mark.parametrize(
     ("declared", "asked"), [({"url": {}}, 0), ({}, 1), ({"form": {}}, 1), ({"form": {}, "url": {}}, 1)]
 )
-async def test_a_client_is_asked_only_in_the_modes_that_it_declares(
+async def test_client_is_asked_only_in_its_declared_modes(
     workspace: Path, monkeypatch: pytest.MonkeyPatch, mode: str, declared: dict[str, Any], asked: int
 ) -> None:
     prepare(workspace)
@@ -167,7 +167,7 @@ async def test_a_client_is_asked_only_in_the_modes_that_it_declares(
     assert (len(heard), result["status"]) == (asked, "done" if asked else "waiting")
 
 
-async def test_a_request_state_that_was_tampered_with_reaches_no_run(workspace: Path) -> None:
+async def test_forged_request_state_reaches_no_run(workspace: Path) -> None:
     prepare(workspace)
     runtime = goalwright(workspace, calling("one"))
     tools = GoalTools(runtime)

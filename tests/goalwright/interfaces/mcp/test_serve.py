@@ -1,4 +1,4 @@
-"""goalwright as an MCP server, driven by the package's own client: in this process, and as a process of its own."""
+"""goalwright as an MCP server, with the package's client: in this process and in another."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ TWO = [
 
 @asynccontextmanager
 async def client_of(runtime: Goalwright, *, allow_approvals: bool = False) -> AsyncIterator[Client]:
-    """A client in this process."""
+    """Connect a client in this process."""
     tools = GoalTools(runtime, allow_approvals)
     async with Client(build(tools)) as client:
         yield client
@@ -51,13 +51,13 @@ async def client_of(runtime: Goalwright, *, allow_approvals: bool = False) -> As
 
 
 async def called(client: Client, tool: str, **arguments: Any) -> Any:
-    """What a tool returns; its message if it fails."""
+    """Return the result of a tool, or its error message."""
     result = await client.call_tool(tool, arguments)
     return result.content[0].text if result.is_error else result.structured_content  # type: ignore[union-attr]
 
 
 def slow_model(seconds: float, gate: asyncio.Event | None = None) -> ScriptedModel:
-    """A model whose tasks take a while, or until a gate opens."""
+    """Return a model whose tasks take `seconds`, or wait for `gate`."""
 
     class Slow(ScriptedModel):
         async def complete(self, request: Request) -> Reply:
@@ -68,7 +68,7 @@ def slow_model(seconds: float, gate: asyncio.Event | None = None) -> ScriptedMod
     return Slow(lambda request: Reply(json.dumps({"tasks": TWO}) if request.role == "decomposer" else "the answer"))
 
 
-async def test_a_run_goes_on_when_nobody_waits_and_every_finished_task_is_reported(workspace: Path) -> None:
+async def test_run_continues_without_a_waiter_and_reports_finished_tasks(workspace: Path) -> None:
     gate, heard = asyncio.Event(), []
 
     async def note(progress: float, total: float | None, message: str | None) -> None:
@@ -87,7 +87,7 @@ async def test_a_run_goes_on_when_nobody_waits_and_every_finished_task_is_report
     assert heard[-1] == (2.0, 2.0, "two: done")
 
 
-async def test_a_client_that_cancels_its_reading_of_a_run_stops_nothing(workspace: Path) -> None:
+async def test_cancelling_get_run_does_not_stop_the_run(workspace: Path) -> None:
     gate = asyncio.Event()
     async with client_of(runtime(workspace, slow_model(0, gate))) as client:
         begun = await called(client, "run_goal", goal="Do both", wait_seconds=0.1)
@@ -98,7 +98,7 @@ async def test_a_client_that_cancels_its_reading_of_a_run_stops_nothing(workspac
     assert (ended["status"], ended["answer"]) == ("done", "the answer")
 
 
-async def test_a_client_that_cancels_what_began_or_continued_a_run_stops_it(workspace: Path) -> None:
+async def test_cancelling_a_call_that_started_or_continued_a_run_stops_it(workspace: Path) -> None:
     def script(request: Request) -> Reply:
         if request.role == "decomposer" and "the to-do service" not in request.messages[-1].content:
             return Reply(json.dumps({"tasks": [], "clarification": "Which service?"}))
@@ -113,7 +113,7 @@ async def test_a_client_that_cancels_what_began_or_continued_a_run_stops_it(work
     async with client_of(runtime(workspace, Silent(script))) as client:
 
         async def cancelled(tool: str, **arguments: Any) -> Any:
-            """How a run ends whose caller gives up."""
+            """Return the status of a run whose caller cancels."""
             with pytest.raises(Exception, match=r"(?i)timed? ?out"):
                 await client.call_tool(tool, arguments, read_timeout_seconds=2)
             run = (await called(client, "list_runs"))["runs"][0]["run_id"]
@@ -127,7 +127,7 @@ async def test_a_client_that_cancels_what_began_or_continued_a_run_stops_it(work
         assert (ended["run_id"] != asked["run_id"], ended["status"]) == (True, "interrupted")
 
 
-async def test_questions_are_answered_here_and_approvals_by_a_person(workspace: Path) -> None:
+async def test_client_answers_questions_but_not_approvals(workspace: Path) -> None:
     def script(request: Request) -> Reply:
         if request.role == "decomposer" and "the to-do service" not in request.messages[-1].content:
             return Reply(json.dumps({"tasks": [], "clarification": "Which service?"}))
@@ -153,7 +153,7 @@ async def test_questions_are_answered_here_and_approvals_by_a_person(workspace: 
 
 
 @pytest.mark.parametrize("given", [{"size": 3, "colour": "red"}, '{"size": 3, "colour": "red"}'])
-async def test_a_form_is_answered_with_an_object_or_its_text(workspace: Path, given: Any) -> None:
+async def test_form_is_answered_with_an_object_or_json(workspace: Path, given: Any) -> None:
     configure(workspace, asking={"command": sys.executable, "args": ["-S", str(ASKING), "modern"]})
     open_servers(workspace).trust_all()
     task = {"id": "call", "action_type": "tool", "name": "mcp__asking__paint", "arguments": {"what": "the fence"}}
@@ -165,7 +165,7 @@ async def test_a_form_is_answered_with_an_object_or_its_text(workspace: Path, gi
     assert done["tasks"][0]["output"] == "the fence: accept [('colour', 'red'), ('size', 3)]"
 
 
-async def test_plans_skills_and_mistakes(workspace: Path) -> None:
+async def test_plan_skills_and_errors(workspace: Path) -> None:
     async with client_of(runtime(workspace, slow_model(0))) as client:
         assert (await called(client, "list_runs")) == {"runs": []}
         assert "nothing has been run" in await called(client, "get_run", run_id="last")
@@ -183,7 +183,7 @@ async def test_plans_skills_and_mistakes(workspace: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_a_process_speaks_the_protocol_alone_and_goes_on_until_a_client_cancels(
+async def test_process_prints_only_the_protocol_and_runs_until_cancelled(
     workspace: Path, serve: Callable[[Script], OpenAIServer], tmp_path: Path, nursery: Nursery
 ) -> None:
     def task(call: Call) -> Answer:
@@ -223,7 +223,7 @@ async def test_a_process_speaks_the_protocol_alone_and_goes_on_until_a_client_ca
 
 
 @pytest.mark.long
-async def test_a_goal_that_takes_longer_than_a_client_waits(
+async def test_goal_outlasts_the_waiting_client(
     workspace: Path, serve: Callable[[Script], OpenAIServer], tmp_path: Path
 ) -> None:
     serve(scripted({"tasks": TWO}, task=lambda _: Say("worked", after=35.0)))

@@ -1,4 +1,4 @@
-"""What a run waits for, as it is printed when the run ends."""
+"""Open requests as printed at the end of a run."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_one_question_needs_no_id(capsys: pytest.CaptureFixture[str]) -> None:
     ]
 
 
-def test_of_several_requests_each_has_its_id_and_each_kind_its_command(capsys: pytest.CaptureFixture[str]) -> None:
+def test_several_requests_are_printed_with_ids_and_a_command_for_each_kind(capsys: pytest.CaptureFixture[str]) -> None:
     answer.show_waiting(replace(ENDED, waiting=(WRITE, COLOUR, NAME)), ["goalwright", "resume", "run-1"])
     shown = capsys.readouterr().err.splitlines()
     assert "Question 11111111#1: Which colour?" in shown

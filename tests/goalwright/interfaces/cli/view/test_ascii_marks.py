@@ -1,4 +1,4 @@
-"""What terminals without UTF-8 are shown."""
+"""Output on terminals without UTF-8."""
 
 from __future__ import annotations
 
@@ -34,21 +34,21 @@ if TYPE_CHECKING:
         ({"LC_ALL": "C", "PYTHONUTF8": "1"}, None),
     ],
 )
-def test_a_locale_that_names_another_encoding_counts(env: dict[str, str], expected: str | None) -> None:
+def test_encoding_of_the_locale_is_used(env: dict[str, str], expected: str | None) -> None:
     assert output.terminal_encoding(env) == expected
 
 
 @pytest.mark.parametrize(
     ("encoding", "text"), [("ascii", "+ 3/3 - x2 ~ \\xfc \\u4e2d"), ("latin-1", "+ 3/3 · ×2 ~ ü \\u4e2d")]
 )
-def test_marks_have_a_form_in_ascii_and_other_characters_are_spelled_out(encoding: str, text: str) -> None:
+def test_marks_become_ascii_and_other_characters_are_escaped(encoding: str, text: str) -> None:
     stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding, errors=output.register_ascii_marks())
     stream.write("✓ 3/3 · ×2 … ü 中")
     stream.seek(0)
     assert stream.read() == text
 
 
-def test_a_run_at_such_a_terminal_shows_ascii_alone(
+def test_run_on_an_ascii_terminal_prints_only_ascii(
     serve: Callable[[Script], OpenAIServer], nursery: Nursery, workspace: Path
 ) -> None:
     from tests.openai_server import scripted

@@ -1,4 +1,4 @@
-"""Files that a user named are written whole, or left as they were."""
+"""Output files are written completely or left unchanged."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def full_disk() -> Iterator[None]:
-    """No file may be larger than 100 bytes."""
+    """Limit files to 100 bytes."""
     size = resource.getrlimit(resource.RLIMIT_FSIZE)
     ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, size[1]))
@@ -33,7 +33,7 @@ def full_disk() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("before", [None, "as it was"])
-def test_a_full_disk_leaves_what_was_there_and_the_error_names_the_file(tmp_path: Path, before: str | None) -> None:
+def test_full_disk_leaves_the_file_unchanged_and_the_error_names_it(tmp_path: Path, before: str | None) -> None:
     path = tmp_path / "run.jsonl"
     if before is not None:
         path.write_text(before, encoding="utf-8")
@@ -43,7 +43,7 @@ def test_a_full_disk_leaves_what_was_there_and_the_error_names_the_file(tmp_path
     assert {file.name: file.read_text() for file in tmp_path.iterdir()} == ({path.name: before} if before else {})
 
 
-def test_a_failure_while_the_text_is_made_leaves_what_was_there(tmp_path: Path) -> None:
+def test_failure_in_the_block_leaves_the_file_unchanged(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     path.write_text("as it was", encoding="utf-8")
 
@@ -57,7 +57,7 @@ def test_a_failure_while_the_text_is_made_leaves_what_was_there(tmp_path: Path) 
     assert [file.read_text() for file in tmp_path.iterdir()] == ["as it was"]
 
 
-def test_a_file_keeps_its_permissions_and_a_link_stays_one(tmp_path: Path) -> None:
+def test_permissions_and_symbolic_links_are_kept(tmp_path: Path) -> None:
     path, link = tmp_path / "private", tmp_path / "link"
     path.write_text("old", encoding="utf-8")
     path.chmod(0o600)
@@ -70,7 +70,7 @@ def test_a_file_keeps_its_permissions_and_a_link_stays_one(tmp_path: Path) -> No
     assert (tmp_path / "other").stat().st_mode == (tmp_path / "plain").stat().st_mode
 
 
-def test_a_pipe_is_written_to(tmp_path: Path) -> None:
+def test_pipe_is_written_directly(tmp_path: Path) -> None:
     pipe, read = tmp_path / "pipe", list[str]()
     os.mkfifo(pipe)
     reader = threading.Thread(target=lambda: read.append(pipe.read_text(encoding="utf-8")))
@@ -81,7 +81,7 @@ def test_a_pipe_is_written_to(tmp_path: Path) -> None:
     assert stat.S_ISFIFO(pipe.stat().st_mode)
 
 
-def test_a_folder_that_is_missing_is_named_with_the_file(tmp_path: Path) -> None:
+def test_missing_folder_is_named_with_the_file(tmp_path: Path) -> None:
     path = tmp_path / "missing" / "run.jsonl"
     with pytest.raises(FileNotFoundError) as caught:
         whole_file.write(path, "text")

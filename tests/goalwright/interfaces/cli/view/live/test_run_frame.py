@@ -1,4 +1,4 @@
-"""The live view fits any terminal: the header and every running task are always on the screen."""
+"""The live view fits any terminal: the header and all running tasks are always visible."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Clock:
         return self.now
 
 
-def test_the_header_says_how_far_the_run_is_and_what_it_costs() -> None:
+def test_header_shows_progress_and_cost() -> None:
     clock = Clock()
     state = RunState(clock)
     state.note(RunStarted("r", "g", "/w", {"max_cost": 0.5}))
@@ -86,7 +86,7 @@ def test_the_header_says_how_far_the_run_is_and_what_it_costs() -> None:
     assert len({line.index("writing-reports") for line in tasks}) == 1
 
 
-def test_items_stand_below_their_task_which_says_how_many_have_ended() -> None:
+def test_items_follow_their_task_which_counts_finished_ones() -> None:
     state = RunState(Clock())
     each = Task("review", "llm", title="Review each", for_each="<<files.output>>", depends_on=("files",))
     state.note(PlanMade(Plan((Task("files", "llm"), each, Task("end", "llm", depends_on=("review",)))), 1))
@@ -107,7 +107,7 @@ def test_items_stand_below_their_task_which_says_how_many_have_ended() -> None:
     assert found[-1].startswith("– end")
 
 
-def test_the_tasks_of_a_goal_stand_below_it_and_its_planning_is_its_own() -> None:
+def test_tasks_of_a_goal_task_follow_it_and_keep_its_planning_separate() -> None:
     state = RunState(Clock())
     goal = Task("research", "goal", title="Look into it")
     state.note(PlanMade(Plan((goal, Task("end", "llm", depends_on=("research",)))), 1))
@@ -127,7 +127,7 @@ def test_the_tasks_of_a_goal_stand_below_it_and_its_planning_is_its_own() -> Non
     assert "Deeper  0/1" in found[3]
 
 
-def test_loading_is_named_and_no_part_of_a_task() -> None:
+def test_loading_a_model_is_shown_in_the_header() -> None:
     state = RunState(Clock())
     state.note(ModelLoading("m", "litellm"))
     assert lines(state) == ["0.0 s · loading litellm …"]
@@ -136,7 +136,7 @@ def test_loading_is_named_and_no_part_of_a_task() -> None:
     assert lines(state) == ["0.0 s · planning with openai/x …"]
 
 
-def test_an_answer_that_is_tried_again_begins_anew() -> None:
+def test_retried_answer_starts_from_the_beginning() -> None:
     state = RunState(Clock())
     state.note(CallStarted("synthesis", None, "openai/x", ()))
     state.note(TextStreamed("synthesis", None, "Half of"))
@@ -147,7 +147,7 @@ def test_an_answer_that_is_tried_again_begins_anew() -> None:
     assert state.streamed == "All of it"
 
 
-def test_an_unknown_price_is_told_where_a_budget_is_set() -> None:
+def test_unknown_price_is_shown_if_a_budget_is_set() -> None:
     state = RunState(Clock())
     state.note(RunStarted("r", "g", "/w", {"max_cost": 1.0}))
     state.note(CallFinished("task", "a", "m", Reply("x", cost=None), 1))
@@ -155,7 +155,7 @@ def test_an_unknown_price_is_told_where_a_budget_is_set() -> None:
 
 
 @pytest.mark.parametrize(("width", "height"), SIZES)
-def test_done_tasks_fold_first_and_then_those_that_wait(width: int, height: int) -> None:
+def test_done_tasks_fold_before_waiting_tasks(width: int, height: int) -> None:
     state = RunState(Clock())
     state.note(PlanMade(layered(200), 1))
     for number in range(18):
@@ -182,7 +182,7 @@ def test_more_running_tasks_than_lines_share_lines() -> None:
     assert found[-1] == "· 184 waiting"
 
 
-def test_what_a_command_writes_is_shown_until_it_has_ended_one_task_at_a_time() -> None:
+def test_output_of_a_command_is_shown_until_it_ends_one_task_at_a_time() -> None:
     state = RunState(Clock())
     state.note(PlanMade(layered(4), 1))
     state.note(ToolOutput("step-0", "shell_run", "collecting\n"))
@@ -197,7 +197,7 @@ def test_what_a_command_writes_is_shown_until_it_has_ended_one_task_at_a_time() 
     assert "compiling" not in lines(state, 80, 24)
 
 
-def test_the_end_of_the_answer_fills_what_is_left() -> None:
+def test_end_of_the_answer_fills_the_remaining_lines() -> None:
     state = RunState(Clock())
     state.note(PlanMade(layered(4), 1))
     state.note(TextStreamed("synthesis", None, "\n".join(f"- line {number}" for number in range(100))))
@@ -215,7 +215,7 @@ def test_the_end_of_the_answer_fills_what_is_left() -> None:
     assert len(lines(state, 80, 24)) == 5, "an answer asked for again starts over"
 
 
-def test_wide_characters_and_long_words_stay_within_the_width() -> None:
+def test_wide_characters_and_long_words_fit_the_width() -> None:
     state = RunState(Clock())
     plan = Plan((Task("調査" * 20, "llm", title="市場を調べて" * 20), Task("b" * 200, "llm", title="x" * 300)))
     state.note(PlanMade(plan, 1))
@@ -259,7 +259,7 @@ with LiveView() as view:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("width", "height", "count"), [(80, 24, 12), (80, 24, 28), (40, 12, 45), (120, 40, 43)])
-def test_on_a_real_terminal_nothing_that_runs_leaves_the_screen(
+def test_running_tasks_stay_visible_on_a_real_terminal(
     width: int, height: int, count: int, nursery: Nursery
 ) -> None:
     master, slave = pty.openpty()
