@@ -180,9 +180,7 @@ async def test_questions_of_two_tasks_are_asked_in_order_with_their_fields(works
 
 
 @pytest.mark.parametrize(("chosen", "came"), [("allow", "accept"), ("reject", "decline")])
-async def test_page_of_a_server_needs_permission_to_open(
-    workspace: Path, chosen: str, came: str
-) -> None:
+async def test_page_of_a_server_needs_permission_to_open(workspace: Path, chosen: str, came: str) -> None:
     server = McpServerStdio(name="asking", command=sys.executable, args=["-S", str(ASKING), "modern"], env=[])
     visit = {"id": "visit", "action_type": "tool", "name": "mcp__asking__visit", "arguments": {}}
     model = ScriptedModel(lambda _: Reply(plan(visit)))
@@ -238,9 +236,7 @@ async def test_parallel_calls_keep_their_results_in_any_order(workspace: Path) -
 
 @pytest.mark.parametrize("is_task", [True, False])
 @pytest.mark.parametrize("first", ["cancelled", "unanswered"])
-async def test_write_allowed_later_ends_its_original_call(
-    workspace: Path, first: str, is_task: bool
-) -> None:
+async def test_write_allowed_later_ends_its_original_call(workspace: Path, first: str, is_task: bool) -> None:
     arguments = {"path": "workspace:note.md", "content": "noted"}
     told = {"id": "write", "action_type": "tool", "name": "WriteFile", "arguments": arguments}
     asks = {"id": "write", "action_type": "llm", "instruction": "Write it"}

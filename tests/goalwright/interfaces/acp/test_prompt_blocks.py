@@ -48,7 +48,7 @@ def test_answer_contains_linked_paths_and_refuses_images(tmp_path: Path) -> None
     text = answer_of([text_block("like "), links[0], text_block(" or "), links[1]], workspace)
     assert text == f"like a b.md or {beside}"
     image = image_block(base64.b64encode(png(64, 48)).decode(), "image/png")
-    with pytest.raises(InputError, match="answered with text"):
+    with pytest.raises(InputError, match="must be text"):
         answer_of([text_block("like this"), image], workspace)
     assert not (workspace / ".agents").exists()
 

@@ -139,9 +139,7 @@ def test_closed_stdout_stops_further_goals(
 
 
 @pytest.mark.parametrize("form", ["--json", "-q"])
-def test_interrupted_turn_prints_the_resume_command(
-    form: str, workspace: Path, nursery: Nursery, serve: Serve
-) -> None:
+def test_interrupted_turn_prints_the_resume_command(form: str, workspace: Path, nursery: Nursery, serve: Serve) -> None:
     server = serve(script)
     command = ["-m", "goalwright", *CHAT, form, "be slow"]
     with nursery.start(command, cwd=workspace, stdout=PIPE, stderr=PIPE) as process:
@@ -244,9 +242,7 @@ def command(workspace: Path, nursery: Nursery) -> Talk:
     return lambda *words: nursery.run(list(words), cwd=workspace)
 
 
-def test_undone_turn_no_longer_waits_for_an_answer(
-    chat: Talk, command: Talk, serve: Serve
-) -> None:
+def test_undone_turn_no_longer_waits_for_an_answer(chat: Talk, command: Talk, serve: Serve) -> None:
     server = serve(script)
     done = chat("be careful\n/undo\n", "--json")
     turn = json.loads(done.out)
@@ -579,9 +575,7 @@ def test_each_plan_is_shown_before_it_runs(
 
 @needs_tmux
 @pytest.mark.parametrize("terminal", [(80, 24)], indirect=True, ids=["80x24"])
-def test_plan_is_shown_again_after_a_kill(
-    terminal: Terminal, begin: Begin, serve: Serve
-) -> None:
+def test_plan_is_shown_again_after_a_kill(terminal: Terminal, begin: Begin, serve: Serve) -> None:
     server = serve(script)
     chatting = begin("--review", "two tasks")
     terminal.wait_for("Run this plan?")

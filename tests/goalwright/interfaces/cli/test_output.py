@@ -136,9 +136,7 @@ def listed(workspace: Path, stdout: io.StringIO) -> list[str]:
 
 
 @pytest.mark.parametrize("columns", [60, 80, 160])
-def test_listing_is_cut_only_on_a_terminal(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, columns: int
-) -> None:
+def test_listing_is_cut_only_on_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))
     text = f"Use when {'very ' * 60}much is asked for."
     for name, description in (("long-winded", text), ("broken-one", "")):

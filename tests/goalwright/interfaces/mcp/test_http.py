@@ -78,9 +78,7 @@ async def connected(url: str, **options: Any) -> AsyncIterator[Client]:
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
-async def test_http_reports_progress_and_a_cancelled_call_stops_its_run(
-    workspace: Path, mode: str
-) -> None:
+async def test_http_reports_progress_and_a_cancelled_call_stops_its_run(workspace: Path, mode: str) -> None:
     tasks = [
         {"id": one, "action_type": "llm", "instruction": one, "depends_on": list(before)}
         for one, before in (("one", ()), ("two", ("one",)))

@@ -259,9 +259,7 @@ with LiveView() as view:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("width", "height", "count"), [(80, 24, 12), (80, 24, 28), (40, 12, 45), (120, 40, 43)])
-def test_running_tasks_stay_visible_on_a_real_terminal(
-    width: int, height: int, count: int, nursery: Nursery
-) -> None:
+def test_running_tasks_stay_visible_on_a_real_terminal(width: int, height: int, count: int, nursery: Nursery) -> None:
     master, slave = pty.openpty()
     env = {**os.environ, "COLUMNS": str(width), "LINES": str(height), "TERM": "xterm"}
     command = ["-c", CHILD, str(count), str(random.randrange(1000))]
