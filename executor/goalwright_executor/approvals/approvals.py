@@ -1,11 +1,11 @@
-"""Asks a person before a call, a task or a plan goes on, and takes their answers from the record.
+"""Asks a person before a call, a task or a plan continues, and finds earlier answers in the record.
 
     the policy allows it          it runs
-    it was answered before        the answer holds, whatever the policy says now, unless that denies
-    somebody can be asked now     the task waits for them; all else goes on
+    it was answered before        the answer holds, unless the policy now denies it
+    somebody can be asked now     the task waits for the answer; everything else continues
     nobody answers                AnswerNeeded: the run ends as waiting when nothing else can run
 
-What was asked and answered is on disk before a tool starts.
+Requests and answers are on disk before a tool starts.
 """
 
 from __future__ import annotations
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 
 Settle = Callable[[], Awaitable[None]]
 
-# Parts of later requests and of recorded errors: changing them breaks strict replay of recorded runs.
 _DENIED = "a person denied this call{note} — do without it, and say in your answer what is missing because of it"
 _FORBIDDEN = "the approval policy denies {tool} — do without it, and say in your answer what is missing because of it"
 _DENIED_TASK = "it was denied"
@@ -53,9 +52,9 @@ _MAYBE_DONE = "It may have been done: this call was under way when the run was i
 
 @dataclass(slots=True)
 class Approvals:
-    """The approvals of one run; `known` is what was asked and answered, `approve` asks a person who is there now.
+    """The approvals of one run; `known` has its requests and answers, `approve` asks a person who is present.
 
-    `remind` hears of requests that are on record and still open.
+    `remind` receives recorded requests that are still open.
     """
 
     record: Record
@@ -69,7 +68,7 @@ class Approvals:
     _allowed: dict[str, tuple[str, Mapping[str, Any]]] = field(default_factory=dict)
 
     async def call(self, tool: Tool, task: str, arguments: Mapping[str, Any], key: str) -> Envelope:
-        """Call a tool if that is allowed; `key` is the call's, and the id of the request."""
+        """Call a tool if it is allowed; `key` identifies the call and the request."""
         with calling(key), asking(CallPerson(self, tool, task, key)):
             return await self._call(tool, task, arguments, key)
 
@@ -89,23 +88,23 @@ class Approvals:
         return await tool.call(arguments)
 
     async def start(self, tool: Tool, task: str, key: str) -> None:
-        """Note that a call is under way which may not be repeated unasked; that is on disk when this returns."""
+        """Record the start of a call that must not be repeated without asking; it is on disk when this returns."""
         self._note(ToolStarted(task, tool.name, key))
         await self.settle()
 
     async def answer(self, request: ApprovalRequest) -> Answer:
-        """What a person says to a request: what is on record, or else what they say now."""
+        """Return a person's answer to a request: the recorded one, or else a new one."""
         given = self._given(request.id)
         return _answer(given) if given is not None else await self._ask(request)
 
     async def close(self, request_id: str, by: str) -> None:
-        """Close a request that is still open, because what it asked for was done otherwise."""
+        """Close an open request whose purpose was met otherwise."""
         asked = self.known.asked.get(request_id)
         if asked is not None and request_id not in self.known.answers:
             await self._give(asked, Answer(by=by))
 
     async def task(self, task: Task, inputs: str, request: ApprovalRequest) -> Mapping[str, Any] | None:
-        """The arguments with which a person allows a task; raises TaskDenied if they do not."""
+        """Return the arguments with which a person allows a task; raises TaskDenied if they do not."""
         request = msgspec.structs.replace(request, id=f"{self.capture.hash(['approval', task.id, inputs])}#1")
         given = self._given(request.id)
         if given is None and self.policy.mode == "never" and request.id not in self.known.asked:
@@ -119,25 +118,25 @@ class Approvals:
         return arguments
 
     async def question(self, text: str, answers: Sequence[str], task: str | None = None) -> str:
-        """A person's answer to a question, which follows the answers so far."""
+        """Ask a person a question that follows earlier answers, and return the answer."""
         identity = f"{self.capture.hash(['question', task, list(answers), text])}#1"
         given = self._given(identity)
         request = ApprovalRequest(identity, task, "question", preview=text)
         return given.text if given is not None else (await self._ask(request)).text
 
     def withdraw(self, plan: Plan, change: PlanChanged) -> None:
-        """Close the requests of tasks that a change of the plan drops, or leaves otherwise than they were asked."""
+        """Close the requests of tasks that a change of the plan drops or changes."""
         for withdrawal in self.known.withdrawals(plan, change):
             self._note(withdrawal)
 
     async def _permission(
         self, tool: Tool, task: str, arguments: Mapping[str, Any], key: str, effects: Effects
     ) -> Answer | None:
-        """What a person, or a rule in their place, said to a call; None if nobody needs to be asked."""
+        """Return the decision of a person or a rule on a call; None if nobody needs to be asked."""
         ruling, given = self.policy.decide(tool.name, effects), self._given(key)
         if ruling == _UNASKED and not (given or key in self.known.asked or key in self.known.under_way):
             return None
-        preview = await asyncio.to_thread(preview_of, tool, arguments)  # it may read a large file
+        preview = await asyncio.to_thread(preview_of, tool, arguments)  # a preview may read a large file
         request = ApprovalRequest(key, task, "tool", tool.name, dict(arguments), preview)
         if ruling.decision == "deny":
             return _answer(given or await self._give(request, Answer("deny", by=ruling.by)))
@@ -154,22 +153,22 @@ class Approvals:
         return None
 
     def _given(self, request_id: str) -> ApprovalGiven | None:
-        """The answer on record, if it counts for what is not done yet."""
+        """Return the recorded answer, if it still holds."""
         given = self.known.answers.get(request_id)
         return given if given is not None and given.holds else None
 
     async def _ask(self, request: ApprovalRequest) -> Answer:
-        """Ask, or ask again what was not answered; raises AnswerNeeded if nobody answers now."""
-        rest = self.known.rest.get(request.tool or "") if request.kind == "tool" else None
-        if rest is not None:
-            return _answer(await self._give(request, Answer(by=rest)))
+        """Ask, or ask again if a request has no answer; raises AnswerNeeded if nobody answers now."""
+        allowed_by = self.known.rest.get(request.tool or "") if request.kind == "tool" else None
+        if allowed_by is not None:
+            return _answer(await self._give(request, Answer(by=allowed_by)))
         await my_turn()
         asked = self.known.asked.get(request.id)
         if asked is None or request.id in self.known.answers:
             asked = ApprovalAsked(**request.to_dict() | {"asked": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%fZ}"})
             self._note(asked)
             if self.approve is not None:
-                await self.settle()  # a process that dies while a person thinks has asked them all the same
+                await self.settle()  # the request must survive if the process dies before the answer
         elif self.remind is not None:
             self.remind(ApprovalAsked(**asked.to_dict()))
         turn_over()
@@ -179,20 +178,20 @@ class Approvals:
         return _answer(await self._give(asked, answer))
 
     async def _answer_now(self, request: ApprovalRequest) -> Answer | None:
-        """What the person who is there says; silence is not an answer, and neither is an error."""
+        """Return the answer of a person who is present; neither silence nor an error is an answer."""
         if self.approve is None:
             return None
         answer: object = None
         with slot_released():
             try:
                 answer = await self.approve(request)
-            except Exception as error:  # noqa: BLE001 - it is the caller's own function
+            except Exception as error:  # noqa: BLE001 - `approve` is the caller's function
                 self.record(Warned(f"{request.id} still waits: approve raised {type(error).__name__}: {error}"))
         if answer is None:
             return None
-        wrong = answer.fault(request) if isinstance(answer, Answer) else f"approve returned {answer!r:.80}"
-        if wrong is not None or not isinstance(answer, Answer):
-            self.record(Warned(f"{request.id} still waits: {wrong}"))
+        fault = answer.fault(request) if isinstance(answer, Answer) else f"approve returned {answer!r:.80}"
+        if fault is not None or not isinstance(answer, Answer):
+            self.record(Warned(f"{request.id} still waits: {fault}"))
             return None
         return answer
 
@@ -211,13 +210,13 @@ class Approvals:
         message = _DENIED.format(note=f": {answer.note}" if answer.note else "")
         if answer.by.startswith("policy:"):
             message = _FORBIDDEN.format(tool=tool.name)
-        why = {"denied": answer.note or message}
-        return replace(failure("PERMISSION_DENIED", message, Context(self.cwd, dict(arguments))), data=why)
+        data = {"denied": answer.note or message}
+        return replace(failure("PERMISSION_DENIED", message, Context(self.cwd, dict(arguments))), data=data)
 
 
 def given_to(request: ApprovalRequest, answer: Answer, capture: Capture) -> ApprovalGiven:
-    """The event of an answer; keys and passwords in it must reach neither a model nor a record."""
-    note, text = (capture.secrets.redact(words) for words in (answer.note, answer.text))
+    """Return the event of an answer, without keys and passwords."""
+    note, text = (capture.secrets.redact(value) for value in (answer.note, answer.text))
     is_answer = request.kind == "question" and not (request.schema is not None and answer.decision == "deny")
     decision = "answer" if is_answer else answer.decision
     arguments = answer.arguments if decision == "edit" else None
@@ -225,7 +224,7 @@ def given_to(request: ApprovalRequest, answer: Answer, capture: Capture) -> Appr
 
 
 def denial(envelope: Envelope) -> str | None:
-    """Why a call was denied, if it was: by a person or by the policy, and not by the system."""
+    """Return why a call was denied by a person or by the policy; None if it was not."""
     denied = envelope.data.get("denied") if envelope.error is not None else None
     if envelope.error is None or envelope.error.code != "PERMISSION_DENIED" or not isinstance(denied, str):
         return None

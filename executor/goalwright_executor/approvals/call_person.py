@@ -1,4 +1,4 @@
-"""Who a tool asks in the middle of its call: the person behind the run, by way of its approvals and their record."""
+"""The person whom a tool asks in the middle of its call, through the approvals of the run."""
 
 from __future__ import annotations
 
@@ -21,41 +21,41 @@ if TYPE_CHECKING:
 
 LOGGED_IN = "login"
 _DECLINED = FormAnswer("decline")
-_OPENED: dict[str, Any] = {"type": "object", "properties": {}}
+_URL_SCHEMA: dict[str, Any] = {"type": "object", "properties": {}}
 
 
 class Asking(Protocol):
-    """What the approvals of a run do for a call."""
+    """The part of a run's approvals that a call uses."""
 
     @property
     def capture(self) -> Capture:
-        """How things are hashed."""
+        """Hashes requests."""
 
     @property
     def record(self) -> Record:
-        """Takes events."""
+        """Records events."""
 
     @property
     def remind(self) -> Record | None:
-        """Takes events that are not recorded."""
+        """Receives events that are not recorded."""
 
     @property
     def known(self) -> ApprovalRecord:
-        """What was asked and answered."""
+        """The requests and answers so far."""
 
     async def answer(self, request: ApprovalRequest) -> Answer:
-        """What a person says to a request."""
+        """Return a person's answer to a request."""
 
     async def start(self, tool: Tool, task: str, key: str) -> None:
-        """Note that a call is under way."""
+        """Record the start of a call."""
 
     async def close(self, request_id: str, by: str) -> None:
-        """Close a request that is still open."""
+        """Close an open request."""
 
 
 @dataclass(slots=True)
 class CallPerson:
-    """The person, as one call of a tool asks them; a question of this call has the same id when it is made again."""
+    """Asks a person on behalf of one tool call; a repeated call's questions have the same ids."""
 
     approvals: Asking
     tool: Tool
@@ -64,16 +64,18 @@ class CallPerson:
     _asked: Counter[str] = field(default_factory=Counter)
 
     async def fill_in(self, question: FormQuestion) -> FormAnswer:
-        """The answer to a form; one that asks for a secret is declined, and the person is told."""
-        schema = _OPENED if question.url else question.schema
+        """Return the answer to a form; a form that asks for a secret is declined with a warning."""
+        schema = _URL_SCHEMA if question.url else question.schema
         if not question.url and (name := asks_secret(schema, question.message)) is not None:
-            what = f"the MCP server {question.server!r} asked for {name!r}, which looks like a secret: declined"
-            self.approvals.record(Warned(what))
+            warning = f"the MCP server {question.server!r} asked for {name!r}, which looks like a secret: declined"
+            self.approvals.record(Warned(warning))
             return _DECLINED
-        asked = self.approvals.capture.hash(["form", self.key, question.server, question.message, question.url, schema])
-        self._asked[asked] += 1
+        identity = self.approvals.capture.hash(
+            ["form", self.key, question.server, question.message, question.url, schema]
+        )
+        self._asked[identity] += 1
         request = ApprovalRequest(
-            f"{asked}#{self._asked[asked]}",
+            f"{identity}#{self._asked[identity]}",
             self.task,
             "question",
             self.tool.name,
@@ -87,7 +89,7 @@ class CallPerson:
         return FormAnswer("accept", {} if question.url else parse_answer(schema, answer.text)[0])
 
     async def log_in(self, server: str, why: str, command: str) -> bool:
-        """Wait until somebody has logged in; a login is asked for once, whichever calls need it."""
+        """Wait until somebody has logged in; each login is requested once, whichever calls need it."""
         request = ApprovalRequest(
             self._login(server), self.task, "login", self.tool.name, {"server": server}, f"{why}\n{command}"
         )
@@ -98,7 +100,7 @@ class CallPerson:
         await self.approvals.close(self._login(server), LOGGED_IN)
 
     def hear(self, server: str, text: str) -> None:
-        """Tell those who watch; it is not recorded, since a server can say any amount."""
+        """Forward a server's message to observers, unrecorded, because a server can send any amount."""
         if self.approvals.remind is not None:
             self.approvals.remind(ToolReported(self.task, self.tool.name, f"{server}: {text}"))
 

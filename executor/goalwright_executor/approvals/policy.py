@@ -1,4 +1,4 @@
-"""The policy for tool calls: which ones run, which ones ask a person first, and which ones are denied."""
+"""The policy for tool calls: which calls run, which ask a person first, and which are denied."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _KEYS = ("tool", "decision", "floor")
 
 @dataclass(frozen=True, slots=True)
 class ApprovalRule:
-    """What becomes of the calls of tools whose name matches a pattern such as `mcp__github__*`.
+    """The decision on calls of tools whose name matches a pattern such as `mcp__github__*`.
 
-    A rule that is a `floor` only tightens: it is that of a workspace that is not trusted, or of a recorded run.
+    A `floor` only tightens: it comes from an untrusted workspace or a recorded run.
     """
 
     tool: str
@@ -33,7 +33,7 @@ class ApprovalRule:
 
     @classmethod
     def of(cls, row: object, number: int) -> ApprovalRule:
-        """The rule in a table of a settings file; raises ValueError with what is wrong with it."""
+        """Parse a rule from a settings file; raises ValueError with its faults."""
         if isinstance(row, ApprovalRule):
             return row
         faults = list(_faults(row))
@@ -42,7 +42,7 @@ class ApprovalRule:
         return cls(row["tool"], row["decision"], bool(row.get("floor", False)))
 
     def to_dict(self) -> dict[str, Any]:
-        """The rule as settings hold it."""
+        """Return the rule as settings hold it."""
         return {"tool": self.tool, "decision": self.decision} | ({"floor": True} if self.floor else {})
 
     def __str__(self) -> str:
@@ -51,30 +51,30 @@ class ApprovalRule:
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """What the policy says of a call, and the rule that says so: its number, or 0 for the mode itself."""
+    """The policy's decision on a call, with the number of the rule, or 0 for the mode."""
 
     decision: RuleDecision
     rule: int = 0
 
     @property
     def by(self) -> str:
-        """The rule as records name it."""
+        """The rule as it is recorded."""
         return f"policy:{self.rule}"
 
 
 @dataclass(frozen=True, slots=True)
 class ApprovalPolicy:
-    """The first rule that matches decides; without one, the mode does.
+    """The first matching rule decides, otherwise the mode.
 
     `never` asks for nothing, `writes` for calls that change the workspace or anything outside, `all` for every call.
     """
 
     mode: ApprovalMode = "writes"
     rules: tuple[ApprovalRule, ...] = ()
-    workspace_writes: bool = False  # whether changes of the workspace are allowed without asking
+    workspace_writes: bool = False  # whether the workspace may be changed without asking
 
     def decide(self, tool: str, effects: Effects) -> Ruling:
-        """What becomes of a call: what the first rule says or a stricter floor."""
+        """Return the decision of the first rule, or of a stricter floor."""
         matching = [(number, rule) for number, rule in enumerate(self.rules, 1) if fnmatchcase(tool, rule.tool)]
         first = next((Ruling(rule.decision, number) for number, rule in matching if not rule.floor), None)
         floors = [Ruling(rule.decision, number) for number, rule in matching if rule.floor]
@@ -88,12 +88,12 @@ class ApprovalPolicy:
 
 
 def as_floors(rules: tuple[ApprovalRule, ...]) -> tuple[ApprovalRule, ...]:
-    """The rules, so that they can only tighten: those that allow have nothing to say."""
+    """Return the rules as floors, without those that allow."""
     return tuple(ApprovalRule(rule.tool, rule.decision, floor=True) for rule in rules if rule.decision != "allow")
 
 
 def stricter(mode: ApprovalMode, other: ApprovalMode) -> ApprovalMode:
-    """The mode that asks more often."""
+    """Return the mode that asks more often."""
     return max(mode, other, key=MODES.index)
 
 

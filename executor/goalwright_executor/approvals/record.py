@@ -1,4 +1,4 @@
-"""What a run has asked and what was answered, from its events."""
+"""The requests and answers of a run, folded from its events."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class ApprovalRecord:
-    """The requests by id in the order in which they were first asked, and the answer to each, if there is one.
+    """The requests by id in the order of first asking, and their answers.
 
-    A request that is asked again, because its call may have been done, has no answer until it is given again.
-    `under_way` are calls that started and have no result, each with its task and tool: one that asks for something is
-    made again once that is answered, so it no longer counts. `rest` has the tools whose further calls are allowed, and
-    by whom. `places` has where tasks stand in the plan, as far as its events were noted.
+    A request that is asked again, because its call may have been made, has no answer until it gets a new one.
+    `under_way` maps started calls without a result to their task and tool; a call that asks something is made again
+    after the answer, so it no longer counts. `rest` maps tools whose further calls are allowed to the person who
+    allowed them. `places` has the positions of tasks in the plan.
     """
 
     asked: dict[str, ApprovalRequest] = field(default_factory=dict)
@@ -32,7 +32,7 @@ class ApprovalRecord:
     places: dict[str, int] = field(default_factory=dict)
 
     def note(self, event: Event) -> None:
-        """Take an event into account."""
+        """Apply an event."""
         match event:
             case ApprovalAsked():
                 self.asked[event.id] = event
@@ -51,7 +51,7 @@ class ApprovalRecord:
             case ToolCalled():
                 self.under_way.pop(event.call, None)
             case PlanMade():
-                self.places = {task.id: at for at, task in enumerate(event.plan.tasks)}
+                self.places = {task.id: position for position, task in enumerate(event.plan.tasks)}
             case PlanChanged():
                 for task in event.added:
                     self.places.setdefault(task.id, len(self.places))
@@ -60,9 +60,9 @@ class ApprovalRecord:
 
     @property
     def waiting(self) -> tuple[ApprovalRequest, ...]:
-        """The requests without an answer, in the order of the plan; of one task, in that of asking.
+        """The unanswered requests in the order of the plan, and within a task in the order of asking.
 
-        Which of two tasks that run side by side asks first is chance.
+        Which of two parallel tasks asks first is random.
         """
         waiting = (request for request in self.asked.values() if request.id not in self.answers)
         return tuple(sorted(waiting, key=self._place))
@@ -74,9 +74,9 @@ class ApprovalRecord:
         return self.places.get(root_of(request.task), last), self.places.get(request.task, last)
 
     def withdrawals(self, plan: Plan, change: PlanChanged) -> tuple[ApprovalGiven, ...]:
-        """What closes the requests of tasks that a change of the plan drops, or leaves otherwise than they were asked.
+        """Return the answers that close requests of tasks that a change of the plan drops or changes.
 
-        It is recorded before the change: if the process dies in between, the task asks again.
+        They are recorded before the change: if the process dies in between, the task asks again.
         """
         after = change.applied(plan)
         return tuple(
@@ -90,7 +90,7 @@ class ApprovalRecord:
         )
 
     def copy(self) -> ApprovalRecord:
-        """The same state, to be continued apart."""
+        """Return an independent copy."""
         return ApprovalRecord(
             dict(self.asked), dict(self.answers), dict(self.under_way), dict(self.rest), dict(self.places)
         )

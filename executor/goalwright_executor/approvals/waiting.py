@@ -1,4 +1,8 @@
-"""Tasks that wait for a person while the run goes on: they hold no slot among those that run, and no clock ticks."""
+"""How tasks and calls wait for a person.
+
+A waiting task gives up its slot among the running tasks, and its clock stops. Parallel calls of one reply ask in the
+order of the reply, not in that of threads.
+"""
 
 from __future__ import annotations
 
@@ -16,23 +20,23 @@ class TaskSlot(Protocol):
     """A task's slot among those that run at a time."""
 
     def release(self) -> None:
-        """Stop the clock and give the slot up; several calls of a task may do so at a time."""
+        """Stop the clock and give up the slot; several calls of a task may do so at a time."""
 
     def reacquire(self) -> None:
-        """Take the slot again, with the time that was left."""
+        """Take the slot again, with the remaining time."""
 
 
 _SLOT: ContextVar[TaskSlot | None] = ContextVar("slot", default=None)
 
 
 def hold_slot(slot: TaskSlot) -> None:
-    """From now on, the current asyncio task holds this slot, which `slot_released` gives up."""
+    """Give the current asyncio task this slot, which `slot_released` gives up."""
     _SLOT.set(slot)
 
 
 @contextmanager
 def slot_released() -> Iterator[None]:
-    """Within the block, the current task waits for a person: it holds no slot, and its time limit does not count."""
+    """Within the block, the current task waits for a person: it holds no slot, and its time limit is paused."""
     slot = _SLOT.get()
     if slot is None:
         yield
@@ -46,7 +50,7 @@ def slot_released() -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class _Turn:
-    """The turn of one call: `over` is set once it has asked, or will not ask; it comes after those `before` it."""
+    """The turn of one call, after those `before` it; `over` is set once it has asked or will not ask."""
 
     before: Sequence[asyncio.Event]
     over: asyncio.Event
@@ -63,7 +67,7 @@ class Turns:
 
     @contextmanager
     def of(self, number: int) -> Iterator[None]:
-        """Within the block, the current asyncio task makes the call of this number, from zero."""
+        """Within the block, the current asyncio task makes the call with this zero-based number."""
         turn = _Turn(self._over[:number], self._over[number])
         token = _TURN.set(turn)
         try:
@@ -74,13 +78,13 @@ class Turns:
 
 
 async def my_turn() -> None:
-    """Wait until all calls before this one have asked, or will not ask."""
+    """Wait until all earlier calls have asked or will not ask."""
     if (turn := _TURN.get()) is not None:
         for before in turn.before:
             await before.wait()
 
 
 def turn_over() -> None:
-    """Let the calls behind this one ask: it has asked, or will not."""
+    """Let later calls ask: this one has asked or will not."""
     if (turn := _TURN.get()) is not None:
         turn.over.set()

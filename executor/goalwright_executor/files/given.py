@@ -1,6 +1,6 @@
-"""What each task gets of the files that the user gave, and what no task read.
+"""Decides what each task gets of the files that the user attached, and reports what no task read.
 
-A recorded read is used again as it was: a resumed task asks what it asked before, and a replay needs no file.
+A recorded read is used again unchanged: a resumed task asks what it asked before, and a replay needs no file.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from goalwright_skills.image_file import Image
     from goalwright_skills.tools.envelope import Context
 
-# An instruction that speaks of "the file" wants it, even if the task builds on others.
+# An instruction that mentions "the file" needs it, even if the task builds on others.
 _FILE = re.compile(
     r"(?<!\w)(?:files?|documents?|attach\w*|dateie?n?|dokumente?|anhang|fichiers?|archivos?|documentos?)(?!\w)|文件|附件",
     re.IGNORECASE,
@@ -40,14 +40,14 @@ _LEAST_PARTS = 2
 
 
 def _ignore(read: FileRead, what: str) -> None:
-    """For runs that have nothing on record."""
+    """For runs without recorded reads."""
 
 
 @dataclass(slots=True)
 class GivenFiles:
-    """The files of one run. `recorded` are reads on record, and `changed` hears of files that differ from them.
+    """The files of one run. `recorded` has the recorded reads; `changed` receives files that differ from them.
 
-    `earlier` are those that only earlier turns of a conversation were about: nobody waits for them to be read.
+    `earlier` are files of earlier turns of a conversation, which need not be read again.
     """
 
     paths: tuple[str, ...]
@@ -63,20 +63,20 @@ class GivenFiles:
         self.reads = dict(self.recorded)
 
     def name(self, path: str) -> str:
-        """A file's name for people and models: relative to the workspace, or its last part."""
+        """Return a file's name for people and models: relative to the workspace, or its last part."""
         file = Path(path)
         inside = file.is_relative_to(self.workspace)
         return str(file.relative_to(self.workspace)) if inside else file.name
 
     def wanted_by(self, task: Task, speaks_of: re.Pattern[str] = _FILE) -> tuple[str, ...]:
-        """The files that a task needs: those that it names, or all of them if it starts from nothing else."""
+        """Return the files that a task needs: those that it names, or all if it starts from nothing else."""
         named = tuple(path for path in self.paths if self._is_named(path, task.instruction))
         if named:
             return named
         return self.paths if not task.depends_on or speaks_of.search(task.instruction) else ()
 
     def images_for(self, task: Task, given: ImagesGiven) -> tuple[list[Image], dict[str, str]]:
-        """The images among the files that a task needs, and why others are not shown, by name."""
+        """Return the images that a task needs, and by name why others are not shown."""
         wanted = self.wanted_by(task, speaks_of=_IMAGE)
         refused = {self.name(path): given.refused[path] for path in wanted if path in given.refused}
         return [image for image in given.images if image.path in wanted], refused
@@ -87,7 +87,7 @@ class GivenFiles:
     async def take(
         self, task: Task, plan: Plan, goal: str, profile: Profile, looked_at: Container[str] = ()
     ) -> list[FileRead]:
-        """What a task gets of the files that it needs; those that are `looked_at` are no texts."""
+        """Read the files that a task needs, except `looked_at` ones, which are images."""
         wanted = tuple(path for path in self.wanted_by(task) if path not in looked_at)
         recorded = [self.recorded[task.id, path] for path in wanted if (task.id, path) in self.recorded]
         if recorded:
@@ -120,29 +120,29 @@ class GivenFiles:
         return [by_path.get(read.path, read) for read in reads]
 
     def _compare(self, reads: Iterable[FileRead]) -> None:
-        """Tell of files that are no longer what was read; one outside the workspace may be missing elsewhere."""
+        """Report files that changed since they were read; one outside the workspace may be missing elsewhere."""
         for read in reads:
             if read.error:
                 continue
             now = text.digest(Path(read.path))
-            what = f"the file {self.name(read.path)!r} of task {read.task!r}"
+            subject = f"the file {self.name(read.path)!r} of task {read.task!r}"
             if now is None and Path(read.path).is_relative_to(self.workspace):
-                self.changed(read, f"{what} can no longer be read")
+                self.changed(read, f"{subject} can no longer be read")
             elif now is not None and now != read.sha256:
-                self.changed(read, f"{what} has changed since it was read")
+                self.changed(read, f"{subject} has changed since it was read")
 
     def compare_images(self, given: ImagesGiven, changed: Callable[[str], None]) -> None:
-        """Tell of images that are no longer what was given; one outside the workspace may be missing elsewhere."""
+        """Report images that changed since they were attached; one outside the workspace may be missing."""
         for image in given.images:
-            now, what = text.digest(Path(image.path)), f"the image {image.name!r}"
+            now, subject = text.digest(Path(image.path)), f"the image {image.name!r}"
             if now is None and Path(image.path).is_relative_to(self.workspace):
-                changed(f"{what} can no longer be read")
+                changed(f"{subject} can no longer be read")
             elif now is not None and now != image.sha256:
-                changed(f"{what} has changed since it was given")
+                changed(f"{subject} has changed since it was given")
 
     def not_read(self, calls: Iterable[Context], images: RunImages | None = None) -> list[str]:
-        """A line for each file that no task read, or not whole, and why; `calls` are tools' successful ones."""
-        done = list(calls)
+        """Return a line for each file that was not read in full, and why; `calls` are successful tool calls."""
+        successful = list(calls)
         lines = []
         shown = {image.path: image.sha256 for image in images.given.images} if images is not None else {}
         for path in self.paths:
@@ -150,8 +150,8 @@ class GivenFiles:
                 why = _not_seen(shown.get(path), images) or images.given.refused.get(path)
                 lines += [f"{self.name(path)}: {why}"] if why else []
                 continue
-            reads = [read for (_, of), read in self.reads.items() if of == path]
-            if any(_mentions(call, path) for call in done):
+            reads = [read for (_, read_path), read in self.reads.items() if read_path == path]
+            if any(_mentions(call, path) for call in successful):
                 continue
             unread = "" if path in self.earlier else "no task read it"
             why = _left_out(reads) if reads else unread
@@ -160,14 +160,14 @@ class GivenFiles:
 
 
 def _not_seen(sha256: str | None, images: RunImages) -> str:
-    """Why no model has seen an image; empty if one has, or if it was not to be shown."""
+    """Return why no model has seen an image; empty if one has, or if it was not to be shown."""
     if sha256 is None or sha256 in images.seen:
         return ""
     return "no model that can see was shown it" if sha256 in images.unseen else "no task looked at it"
 
 
 def _left_out(reads: Sequence[FileRead]) -> str:
-    """What the reads of one file left out; empty if they had all of it."""
+    """Return what the reads of one file left out; empty if nothing."""
     errors = [read.error for read in reads if read.error]
     if errors:
         return errors[0]
@@ -179,7 +179,7 @@ def _left_out(reads: Sequence[FileRead]) -> str:
 
 
 def _divisions(reads: Sequence[FileRead]) -> list[int]:
-    """Into how many parts a file was divided: tasks that ask about passages have smaller ones."""
+    """Return the numbers of parts that a file was divided into: tasks that ask about passages have smaller parts."""
     return list(dict.fromkeys(read.of for read in reads))
 
 

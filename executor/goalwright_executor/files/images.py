@@ -1,7 +1,7 @@
-"""The images of a run: taken once, kept in its record by their hashes, and found again when a model is shown them.
+"""The images of a run: recorded once by their hashes, and found again when a model is shown them.
 
-a file came with the goal, or a tool left or read one → its content is recorded once → messages name it by its hash →
-the bytes are found for each call: in memory, else on record
+An image comes with the goal, or a tool leaves or reads it. Messages refer to it by its hash; the bytes are found in
+memory or in the record for each call.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
     from goalwright_planner.events import Record
     from goalwright_skills.tools.envelope import Envelope
 
-# Without a slash, nothing in it looks like a path, which would be recorded by the name of its folder.
+# Without slashes, so that nothing in it looks like a path, which would be replaced by a named root.
 _ALPHABET = b"+,"
 
 
 def encoded(data: bytes) -> str:
-    """The bytes as `FileKept.data`."""
+    """Encode bytes as `FileKept.data`."""
     return base64.b64encode(data, _ALPHABET).decode()
 
 
 def decoded(kept: FileKept) -> bytes | None:
-    """The content that was kept; None if it is damaged. A text may differ where a secret or a path stood in it."""
+    """Return the recorded content; None if it is damaged. Secrets and paths in a text may have been replaced."""
     if not kept.data:
         return kept.text.encode("utf-8", "surrogatepass")
     try:
@@ -48,10 +48,10 @@ def decoded(kept: FileKept) -> bytes | None:
     return data if hashlib.sha256(data).hexdigest() == kept.sha256 else None
 
 
-# How much of a run's images is kept in all.
+# Bytes of a run's images that are kept in all.
 MOST_OF_A_RUN = 64 * 1024 * 1024
-_LARGEST = 2**40  # of a file that is looked at: no more than its beginning is read
-# The one tool that shows files of the workspace: what any other says of images is a stranger's word.
+_LARGEST = 2**40  # bytes of a file to inspect, of which only the beginning is read
+# The only tool that shows files of the workspace; images that other tools claim are untrusted.
 _READ_FILE = "ReadFile"
 
 # Finds the bytes of an image on record, by its hash.
@@ -60,10 +60,10 @@ FindImage = Callable[[str], bytes | None]
 
 @dataclass(slots=True)
 class RunImages:
-    """The images of one run; `folder` has its artifacts, `given` are those of the files that came with the goal.
+    """The images of one run; `folder` has its artifacts, `given` are those attached to the goal.
 
-    `seen` and `unseen` are hashes of those that a model was shown, and that one was only told of, `kept` the paths and
-    hashes of those that are on record.
+    `seen` and `unseen` are hashes of images that were shown to a model, or only described to one; `kept` has the paths
+    and hashes of recorded images.
     """
 
     record: Record
@@ -79,7 +79,7 @@ class RunImages:
     _taken: int = 0
 
     async def give(self, paths: Sequence[str], name: Callable[[str], str]) -> None:
-        """Take the images among the files that came with the goal, and say which cannot be shown."""
+        """Take the images among the attached files, and warn about those that cannot be shown."""
         self.given = await asyncio.to_thread(self._given, paths, name)
         for image in self.given.images:
             self._keep(None, image)
@@ -101,7 +101,7 @@ class RunImages:
         return ImagesGiven(tuple(images), refused)
 
     def _read(self, file: Path, name: str, path: str) -> Image | None:
-        """The image in a file that the user gave; None if it is a file of another kind, and is not called an image."""
+        """Return the image in an attached file; None if neither its content nor its name is that of an image."""
         try:
             with os.fdopen(untrusted_files.open_regular(file, _LARGEST), "rb") as opened:
                 data = opened.read(image_file.MOST_BYTES + 1)
@@ -109,13 +109,13 @@ class RunImages:
         except OSError as error:
             if file.suffix.lower() in image_file.SUFFIXES:
                 raise UnfitImage(f"it cannot be read: {error.strerror or error}") from error
-            return None  # the tools that read it say so
+            return None  # the tools that read it report the error
         if image_file.type_of(data) is None and file.suffix.lower() not in image_file.SUFFIXES:
             return None
         image_file.check_size(max(size, len(data)))
-        return self._taken_in(data, name, path)
+        return self._accept(data, name, path)
 
-    def _taken_in(self, data: bytes, name: str, path: str) -> Image:
+    def _accept(self, data: bytes, name: str, path: str) -> Image:
         image = image_file.read(data, name, path)
         if image.sha256 in self._contents:
             return image
@@ -134,42 +134,42 @@ class RunImages:
             self.record(FileKept(task, path, image.sha256, data=encoded(self._contents[image.sha256])))
 
     async def of_call(self, tool: str, task: str, envelope: Envelope) -> Envelope:
-        """The envelope of a call with the images that it left or read, whose content is then on record."""
-        wanted = _rows(envelope.data.get("artifacts")) if tool != _READ_FILE else ()
-        if not wanted and not envelope.images:
+        """Return the envelope of a call with the images that it left or read, recorded."""
+        artifacts = _rows(envelope.data.get("artifacts")) if tool != _READ_FILE else ()
+        if not artifacts and not envelope.images:
             return envelope
-        images = await asyncio.to_thread(self._of_call, tool, envelope, wanted)
+        images = await asyncio.to_thread(self._of_call, tool, envelope, artifacts)
         for image in images:
             self._keep(task, image)
         return replace(envelope, images=tuple(images))
 
     def _of_call(self, tool: str, envelope: Envelope, artifacts: Sequence[Mapping[str, Any]]) -> list[Image]:
-        found = []
+        images = []
         for row in artifacts:
             try:
                 data = self._left(str(row.get("path")))
                 if data is not None and hashlib.sha256(data).hexdigest() == row.get("sha256"):
-                    found.append(self._taken_in(data, str(row["path"]), str(row["path"])))
-            except (OSError, GoalwrightError, UnfitImage):  # a file like others, for the tools that can read it
+                    images.append(self._accept(data, str(row["path"]), str(row["path"])))
+            except (OSError, GoalwrightError, UnfitImage):  # left as a file for the tools that can read it
                 continue
         for image in envelope.images if tool == _READ_FILE else ():
             try:
                 data = untrusted_files.read(image.path, image_file.MOST_BYTES)
                 if hashlib.sha256(data).hexdigest() == image.sha256:
-                    found.append(self._taken_in(data, image.name, image.path))
+                    images.append(self._accept(data, image.name, image.path))
             except (OSError, UnfitImage):
                 continue
-        return image_file.fitting(found)[0]
+        return image_file.fitting(images)[0]
 
     def _left(self, path: str) -> bytes | None:
-        """The bytes of a file that a tool left, if it is an image."""
+        """Return the bytes of a file that a tool left, if it is an image."""
         if self.folder is None or self.workspace is None:
             return None
         data = safe_files.read(self.folder / path, below=self.workspace, limit=image_file.MOST_BYTES)
         return data if data is not None and image_file.type_of(data) is not None else None
 
     async def contents(self, images: Iterable[Image]) -> dict[str, bytes]:
-        """The bytes of images, as far as they are found, by their hashes."""
+        """Return the bytes of images by hash, without those that are not found."""
         hashes = dict.fromkeys(image.sha256 for image in images)
         missing = [sha256 for sha256 in hashes if sha256 not in self._contents]
         if missing and self.find is not None:

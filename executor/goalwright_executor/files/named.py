@@ -1,4 +1,4 @@
-"""The files of a workspace that a goal names, for models that cannot look for them."""
+"""Finds the workspace files that a goal names, for models that cannot look for them."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from goalwright_skills.hidden_paths import is_hidden
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# A goal that names more is about a folder, and says so by naming some of them.
-MOST = 8
-# What stands in quotes, which may hold spaces, and a word that ends in a suffix.
+# A goal that names more files is about a folder.
+MAX_FILES = 8
+# A name in quotes, which may contain spaces, and a word with a suffix.
 _QUOTED = re.compile(r"[\"“„«`']([^\"”“»`'\n]{1,200}\.\w{1,8})[\"”“»`']")
 _WORD = re.compile(r"(?<![\w/.:@])[\w.~+@-][\w./~+@-]*\.[A-Za-z0-9]{1,8}(?![\w/@-])")
 
 
 def named_files(goal: str, workspace: Path) -> tuple[Path, ...]:
-    """The files below a workspace that a goal names as they are called there; none that is hidden from tools."""
+    """Return the files below a workspace that a goal names, without those hidden from tools."""
     root = Path(os.path.realpath(workspace))
     paths = dict.fromkeys(path for name in _names(goal) if (path := _file(name, root)) is not None)
-    return tuple(paths)[:MOST]
+    return tuple(paths)[:MAX_FILES]
 
 
 def _names(goal: str) -> Iterator[str]:
@@ -32,7 +32,7 @@ def _names(goal: str) -> Iterator[str]:
 
 
 def _file(name: str, root: Path) -> Path | None:
-    """The file of that name, if it really lies below the root."""
+    """Return the file with this name if it is really below the root."""
     try:
         path = Path(os.path.realpath(root / name))
         inside = path != root and path.is_relative_to(root) and not is_hidden(root, path)

@@ -1,6 +1,6 @@
-"""A text in parts that a small model can read, and the parts that matter for a task.
+"""Divides texts into parts that a small model can read, and chooses the parts that matter for a task.
 
-What is chosen here decides what a model is asked, so it is part of a run's rules; a replay takes it from the record.
+The choice decides what a model is asked, so it is recorded, and a replay takes it from the record.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from goalwright_planner.events import FileRead
 
-# Tokens for each character: many more for digits and other scripts than for English words.
+# Tokens per character: many more for digits and other scripts than for English words.
 _WEIGHTS = (
     (re.compile(r"[A-Za-z ]+"), 0.28),
     (re.compile(r"\d+"), 1.0),
@@ -30,24 +30,24 @@ _WEIGHTS = (
     (re.compile(r"[^\W\d_a-zA-Z]+"), 0.9),
 )
 _STEM = 5
-# How much the goal's words count beside those of the task.
-_AROUND = 0.25
+# The weight of the goal's words relative to those of the task.
+_GOAL_WEIGHT = 0.25
 _ALL = re.compile(
     r"(?<!\w)(?:summar|sum(?:s|med)?\s+(?:it\s+|this\s+|them\s+)?up|overview|outline|main\s+points|key\s+points|gist|tl;?dr|whole|entire"
     r"|proofread|translat|rewrit|zusammenfass|fasse|überblick|übersetz|résum|tradui|resum|traduc)|总结|概括|翻译|要約",
     re.IGNORECASE,
 )
-# Beyond this, a file is read from its beginning only.
+# Only this many characters from the beginning of a file are read.
 MOST_CHARACTERS = 2_000_000
 
 
 def tokens(text: str) -> int:
-    """How many tokens a text may take; a high estimate, because the tokenizer is out of reach."""
+    """Estimate the tokens of a text, rather too high, because the tokenizer is not available."""
     return math.ceil(sum(weight * sum(map(len, kind.findall(text))) for kind, weight in _WEIGHTS))
 
 
 def divided(text: str, most: int, *, header: bool = False) -> list[str]:
-    """The text in parts of at most `most` tokens, between lines if possible; each repeats the `header` of a table."""
+    """Divide a text into parts of at most `most` tokens, between lines if possible; each repeats a table's `header`."""
     text = text[:MOST_CHARACTERS]
     if tokens(text) <= most:
         return [text]
@@ -67,7 +67,7 @@ def divided(text: str, most: int, *, header: bool = False) -> list[str]:
 
 
 def _pieces(line: str, most: int) -> list[str]:
-    """A line, in pieces if it is too long for one part: after sentences, else between words, else anywhere."""
+    """Split a line that is too long for one part: after sentences, else between words, else anywhere."""
     if tokens(line) <= most:
         return [line]
     length = max(1, int(len(line) * most / tokens(line)))
@@ -85,13 +85,16 @@ def _pieces(line: str, most: int) -> list[str]:
 
 
 def scores(parts: Sequence[str], query: str, goal: str = "") -> list[float]:
-    """How well each part fits a query: by the rare words that they share; those of the goal count a little."""
-    asked = set(map(_stem, content_words(query)))
-    around = set(map(_stem, content_words(goal))) - asked
-    has = [set(map(_stem, content_words(part))) & (asked | around) for part in parts]
-    spread = Counter(word for words in has for word in words)
-    weights = {word: math.log(len(parts) / count) * (1 if word in asked else _AROUND) for word, count in spread.items()}
-    return [sum(weights[word] for word in words) for words in has]
+    """Score each part by the rare words that it shares with the query, and a little with the goal."""
+    query_words = set(map(_stem, content_words(query)))
+    goal_words = set(map(_stem, content_words(goal))) - query_words
+    shared = [set(map(_stem, content_words(part))) & (query_words | goal_words) for part in parts]
+    frequency = Counter(word for words in shared for word in words)
+    weights = {
+        word: math.log(len(parts) / count) * (1 if word in query_words else _GOAL_WEIGHT)
+        for word, count in frequency.items()
+    }
+    return [sum(weights[word] for word in words) for words in shared]
 
 
 def wants_all(query: str) -> bool:
@@ -100,19 +103,19 @@ def wants_all(query: str) -> bool:
 
 
 def evenly(count: int, most: int) -> list[int]:
-    """Positions from the first to the last, at even distances; all of them if there are no more than `most`."""
+    """Return evenly spaced positions from the first to the last; all of them if there are at most `most`."""
     if count <= most or most < 1:
         return list(range(min(count, max(most, 0))))
     if most == 1:
         return [0]
-    return list(dict.fromkeys(round(at * (count - 1) / (most - 1)) for at in range(most)))
+    return list(dict.fromkeys(round(step * (count - 1) / (most - 1)) for step in range(most)))
 
 
 def _stem(word: str) -> str:
     return word if word.isdigit() else word[:_STEM]
 
 
-# Tokens of a passage that stands in the prompt, and of a part that is read by itself.
+# Tokens of a passage in the prompt, and of a part that is read by itself.
 PASSAGE = 150
 PART = 400
 _TABLES = (".csv", ".tsv")
@@ -120,14 +123,14 @@ _TABLES = (".csv", ".tsv")
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How many tokens of files a prompt may hold, and how many parts are read one by one."""
+    """The tokens of files in a prompt, and the number of parts that are read one by one."""
 
     tokens: int
     parts: int
 
 
 def choose(reads: Sequence[FileRead], texts: Sequence[str], query: str, goal: str, limits: Limits) -> list[FileRead]:
-    """The reads, filled with what the task gets of each text."""
+    """Fill the reads with what the task gets of each text."""
     if sum(map(tokens, texts)) <= limits.tokens:
         parts = [(FilePart(1, text),) for text in texts]
         return [replace(read, of=1, parts=part, inline=True) for read, part in zip(reads, parts, strict=True)]
@@ -137,19 +140,20 @@ def choose(reads: Sequence[FileRead], texts: Sequence[str], query: str, goal: st
 
 
 def _passages(reads: Sequence[FileRead], texts: Sequence[str], query: str, goal: str, limits: Limits) -> list[FileRead]:
-    """The passages of all texts that fit the query best, as many as fit the prompt; none if no word singles out any."""
+    """Choose the passages of all texts that fit the query best, within the prompt; none if no word matches."""
     divisions = [_divided(read, text, PASSAGE) for read, text in zip(reads, texts, strict=True)]
-    places = [(file, at) for file, division in enumerate(divisions) for at in range(len(division))]
-    scored = scores([divisions[file][at] for file, at in places], query, goal)
+    passages = [(file, index) for file, division in enumerate(divisions) for index in range(len(division))]
+    scored = scores([divisions[file][index] for file, index in passages], query, goal)
     best = sorted(
-        (place for place in range(len(places)) if scored[place] > 0), key=lambda place: (-scored[place], place)
+        (number for number in range(len(passages)) if scored[number] > 0),
+        key=lambda number: (-scored[number], number),
     )
     taken: set[tuple[int, int]] = set()
     room = limits.tokens
-    for file, at in (places[place] for place in best):
-        size = tokens(divisions[file][at])
+    for file, index in (passages[number] for number in best):
+        size = tokens(divisions[file][index])
         if size <= room:
-            taken.add((file, at))
+            taken.add((file, index))
             room -= size
     if not taken:
         return []
@@ -157,7 +161,9 @@ def _passages(reads: Sequence[FileRead], texts: Sequence[str], query: str, goal:
         replace(
             read,
             of=len(division),
-            parts=tuple(FilePart(at + 1, division[at]) for at in range(len(division)) if (file, at) in taken),
+            parts=tuple(
+                FilePart(index + 1, division[index]) for index in range(len(division)) if (file, index) in taken
+            ),
             inline=True,
         )
         for file, (read, division) in enumerate(zip(reads, divisions, strict=True))
@@ -165,15 +171,15 @@ def _passages(reads: Sequence[FileRead], texts: Sequence[str], query: str, goal:
 
 
 def _spread(reads: Sequence[FileRead], texts: Sequence[str], limits: Limits) -> list[FileRead]:
-    """Parts from the beginning to the end of each text, to be read one by one; at least one of each."""
+    """Choose evenly spaced parts of each text, at least one, to be read one by one."""
     divisions = [_divided(read, text, PART) for read, text in zip(reads, texts, strict=True)]
     share = max(1, limits.parts // len(reads))
     left = limits.parts - sum(min(share, len(division)) for division in divisions)
     filled = []
     for read, division in zip(reads, divisions, strict=True):
-        more = max(0, min(left, len(division) - share))
-        left -= more
-        parts = tuple(FilePart(at + 1, division[at]) for at in evenly(len(division), share + more))
+        extra = max(0, min(left, len(division) - share))
+        left -= extra
+        parts = tuple(FilePart(index + 1, division[index]) for index in evenly(len(division), share + extra))
         filled.append(replace(read, of=len(division), parts=parts))
     return filled
 

@@ -1,4 +1,4 @@
-"""The text of a file, or why it has none."""
+"""Reads the text of a file, or explains why it has none."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SIZE_LIMIT = 20 * 1024 * 1024
 
 
 class FileRefused(Exception):
-    """A file that has no text to read; the message says why, and what to do."""
+    """A file without a readable text; the message says why and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,15 +30,15 @@ class FileText:
 
 
 def read(path: Path) -> FileText:
-    """The text of a file; raises FileRefused if it is too large, not text, or cannot be read."""
+    """Return the text of a file; raises FileRefused if it is too large, not text, or cannot be read."""
     try:
-        with open(path, "rb", opener=_quietly) as file:
+        with open(path, "rb", opener=_open_nonblocking) as file:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):
                 raise FileRefused("it is not a regular file; give one with text")
             if status.st_size > SIZE_LIMIT:
                 raise FileRefused(
-                    f"it has {status.st_size:,} bytes, and {SIZE_LIMIT:,} are read at most; give a part of it"
+                    f"it has {status.st_size:,} bytes, more than the {SIZE_LIMIT:,} allowed; give a part of it"
                 )
             data = file.read(SIZE_LIMIT + 1)
     except FileNotFoundError as error:
@@ -52,9 +52,9 @@ def read(path: Path) -> FileText:
 
 
 def digest(path: Path) -> str | None:
-    """The hash of a file's bytes; None if it cannot be read."""
+    """Return the hash of a file's bytes; None if it cannot be read."""
     try:
-        with open(path, "rb", opener=_quietly) as file:
+        with open(path, "rb", opener=_open_nonblocking) as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 return None
             return hashlib.file_digest(file, "sha256").hexdigest()
@@ -62,6 +62,6 @@ def digest(path: Path) -> str | None:
         return None
 
 
-def _quietly(path: str, flags: int) -> int:
-    """Open without waiting: a pipe in the file's place must not stop the run."""
+def _open_nonblocking(path: str, flags: int) -> int:
+    """Open without blocking: a pipe instead of a file must not stop the run."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))

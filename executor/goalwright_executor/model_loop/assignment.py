@@ -1,4 +1,4 @@
-"""Results that are checked: another call judges a result against what must hold for it."""
+"""The assignment of a task to a model: its prompt and tools, and the check of its result by another call."""
 
 from __future__ import annotations
 
@@ -23,10 +23,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """A task's prompt, its model and its tools; `instruction` is what the task is told, with references filled.
+    """A task's prompt, model and tools; `instruction` has its references filled in.
 
-    `on_text` takes the answer as it is written, if it is the answer of the run. `about` is what the task was given,
-    `images` what it is shown.
+    `on_text` streams the text if it is the run's answer. `about` is what the prompt was made from, `images` are shown.
     """
 
     task: str
@@ -42,11 +41,11 @@ class Assignment:
     images: tuple[Image, ...] = ()
 
     def loop(self, more: str = "") -> ModelLoop:
-        """The loop with the model, not yet begun; `more` is added to what the model is told."""
+        """Return a new loop with the model; `more` is appended to the prompt."""
         form = self.form
         user = "\n\n".join(filter(None, (self.user, form.shown if form is not None else "", more)))
-        said = Message("system", self.system), Message("user", user, images=self.images)
-        messages = tuple(message for message in said if message.content)
+        prompt = Message("system", self.system), Message("user", user, images=self.images)
+        messages = tuple(message for message in prompt if message.content)
         schema = form.enforced if form is not None and not self.toolbox.tools else None
         return ModelLoop(
             self.model,
@@ -61,7 +60,7 @@ class Assignment:
         )
 
     async def answer(self, loop: ModelLoop) -> str:
-        """The output of the task: the answer, or the value in it as canonical JSON."""
+        """Return the output of the task: the answer, or the value in it as canonical JSON."""
         if self.form is None:
             return await loop.answer()
         return canonical(await self.form.answer(loop))
@@ -75,7 +74,7 @@ _SCHEMA = {
 
 
 class CheckFailed(GoalwrightError):
-    """A task's result does not pass its check, however often the task is done again."""
+    """A task's result does not pass its check after all retries."""
 
     code = "CHECK_FAILED"
 
@@ -90,9 +89,9 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Checker:
-    """Judges the results of one task: what must hold is `ask`, what the task was told is `instruction`.
+    """Judges the results of one task: `ask` must hold for a result of `instruction`.
 
-    A result longer than `budget` characters is judged by its beginning, which is said.
+    Only the first `budget` characters of a result are judged, with a warning if it is longer.
     """
 
     task: str
@@ -105,7 +104,7 @@ class Checker:
     budget: int
 
     async def judge(self, result: str) -> Verdict:
-        """Whether a result holds; raises if the model does not say so in the form asked for."""
+        """Return the verdict on a result; raises if the model gives none."""
         variables = {"ask": self.ask, "instruction": self.instruction, "result": self._shown(result)}
         self.memo.record(PromptMade("checker", self.task, variables))
         messages = self.prompts.messages("checker", variables)
@@ -126,6 +125,6 @@ class Checker:
         shown, left = beginning(result, self.budget, self.artifacts)
         if not left:
             return result
-        what = f"the check of task {self.task} does not see the last {left:,} characters of its result"
-        self.memo.record(Warned(f"{what}; raise input_budget to check more"))
+        warning = f"the check of task {self.task} does not see the last {left:,} characters of its result"
+        self.memo.record(Warned(f"{warning}; raise input_budget to check more"))
         return f"{shown}\n[… {left:,} more characters are not shown]"

@@ -1,4 +1,4 @@
-"""What a program wants as the answer: a JSON Schema, or a type that pydantic can check."""
+"""The form of an answer for a program: a JSON Schema, or a type that pydantic can validate."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _ASK = "give a JSON Schema as a mapping, or a pydantic model"
 
 @dataclass(frozen=True, slots=True)
 class DataSchema:
-    """A JSON Schema, and the pydantic type that it was made of, if any.
+    """A JSON Schema, and the pydantic type that it was made from, if any.
 
-    One that comes from a record (`recorded`) may be a stranger's: it matches no pattern.
+    A `recorded` schema may come from an untrusted record, so its regular expressions are ignored.
     """
 
     document: Mapping[str, Any]
@@ -28,7 +28,7 @@ class DataSchema:
 
     @classmethod
     def of(cls, schema: Any) -> DataSchema:
-        """What a program gives; raises InputError if it is not a schema."""
+        """Return the schema that a program passed; raises InputError if it is invalid."""
         if isinstance(schema, DataSchema):
             return schema
         if isinstance(schema, Mapping):
@@ -43,7 +43,7 @@ class DataSchema:
             raise InputError(f"schema={schema!r} has no JSON Schema: {error.message}", hint=_ASK) from error
 
     def faults(self, value: Any) -> list[str]:
-        """Everything that is wrong with a value: first by the schema, and if it fits that, by the type itself."""
+        """Return all faults of a value: by the schema, and if it conforms, by the type itself."""
         try:
             faults = error_messages(_validator(_text(self.document), recorded=self.recorded).iter_errors(value))
         except RecursionError:
@@ -63,12 +63,12 @@ class DataSchema:
         return []
 
     def made(self, value: Any) -> Any:
-        """What the program gets: its own type's value, or the JSON value; `value` has no faults."""
+        """Return a value without faults in the program's own type, or the JSON value."""
         return value if self.adapter is None or value is None else self.adapter.validate_json(_text(value))
 
 
 def _checked(schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The schema; raises if it is not valid, or refers to what is not in it."""
+    """Return the schema; raises if it is invalid or refers to anything outside."""
     from jsonschema import SchemaError, validators
     from referencing import Registry
     from referencing.exceptions import Unresolvable
@@ -87,8 +87,8 @@ def _checked(schema: Mapping[str, Any]) -> Mapping[str, Any]:
         try:
             resolver.lookup(reference)
         except (Unresolvable, ValueError) as error:  # ValueError: a step into a list that is not a number
-            what = f"schema= refers to {reference!r}, which is not in it"
-            raise InputError(what, hint='put it below "$defs" of the schema and write "#/$defs/NAME"') from error
+            message = f"schema= refers to {reference!r}, which is not in it"
+            raise InputError(message, hint='put it below "$defs" of the schema and write "#/$defs/NAME"') from error
     return document
 
 
@@ -112,14 +112,16 @@ def _latest() -> Any:
 
 @cache
 def _validator(schema: str, *, recorded: bool) -> Any:
-    """A validator that fetches nothing."""
+    """Return a validator that fetches nothing."""
     from jsonschema import validators
     from referencing import Registry
 
     document = json.loads(schema)
     kind = validators.validator_for(document, default=_latest())
     if recorded:
-        kind = validators.extend(kind, {"pattern": _pass, "patternProperties": _pass, "additionalProperties": _more})
+        kind = validators.extend(
+            kind, {"pattern": _pass, "patternProperties": _pass, "additionalProperties": _additional_properties}
+        )
     return kind(document, registry=Registry())
 
 
@@ -127,10 +129,10 @@ def _pass(*_: Any) -> Iterator[Any]:
     return iter(())
 
 
-def _more(validator: Any, wanted: Any, value: Any, schema: Mapping[str, Any]) -> Iterator[Any]:
-    """What `additionalProperties` says, unless it depends on patterns."""
+def _additional_properties(validator: Any, allowed: Any, value: Any, schema: Mapping[str, Any]) -> Iterator[Any]:
+    """Apply `additionalProperties`, unless it depends on patterns."""
     if "patternProperties" not in schema:
-        yield from _latest().VALIDATORS["additionalProperties"](validator, wanted, value, schema)
+        yield from _latest().VALIDATORS["additionalProperties"](validator, allowed, value, schema)
 
 
 def _text(value: Any) -> str:

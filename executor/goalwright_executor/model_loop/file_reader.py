@@ -1,4 +1,4 @@
-"""Files in the prompt of a task whose model has no tools: whole, or as notes that the model takes part by part."""
+"""Puts files into the prompt of a task whose model has no tools: whole, or as notes that it takes part by part."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from goalwright_planner.plan.task import Task
     from goalwright_planner.prompting.prompts import Prompts
 
-# Tokens of the notes on one part: those on all parts together fit the prompt of the task.
+# Tokens of the notes on one part; the notes on all parts together fit the prompt of the task.
 NOTE_TOKENS = 120
 _NOTHING = frozenset({"", "nothing", "none", "no", "n/a", "nothing relevant", "there is none", "there is nothing"})
 
@@ -32,7 +32,7 @@ class FileReader:
     name: Callable[[str], str]
 
     async def text_for(self, task: Task, reads: Sequence[FileRead]) -> str:
-        """What stands before the task in its prompt: whole files, and notes on the parts of others."""
+        """Return the text before the task in its prompt: whole files, and notes on parts of others."""
         files = [self._shown(read, part) for read in reads if read.inline for part in read.parts]
         parts = [(read, part) for read in reads if not read.inline for part in read.parts]
         taken = await asyncio.gather(*(self._note(task, read, part) for read, part in parts))
@@ -44,11 +44,11 @@ class FileReader:
         return self.prompts.render(self.agent, "given", {"files": files, "notes": notes})
 
     async def _note(self, task: Task, read: FileRead, part: FilePart) -> str:
-        """What the task needs from one part of a file."""
+        """Ask the model for notes on one part of a file."""
         variables = {"goal": self.goal, "instruction": task.instruction or self.goal, **self._shown(read, part)}
-        sent = self.prompts.messages(self.agent, variables, "part")
+        messages = self.prompts.messages(self.agent, variables, "part")
         about = ["part of a file", *variables.values()]
-        request = Request(sent, role="task", task=task.id, max_tokens=NOTE_TOKENS, about=about)
+        request = Request(messages, role="task", task=task.id, max_tokens=NOTE_TOKENS, about=about)
         reply = await self.model.complete(request)
         return reply.text.strip()
 
@@ -57,5 +57,5 @@ class FileReader:
 
 
 def _enclosed(text: str) -> str:
-    """A file's text that cannot end the element it stands in."""
+    """Escape a file's text, so that it cannot end its element in the prompt."""
     return text.replace("</file", "<\\/file")

@@ -1,4 +1,8 @@
-"""Results with a form: an answer is read as JSON by its schema; one that does not fit is asked for again, twice."""
+"""Validates an answer as JSON against a schema, and asks for invalid answers again, twice.
+
+The verdicts on answers for programs are recorded: their faults may be found by the program's own code, which is not
+there when the run is resumed or replayed elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -24,27 +28,27 @@ if TYPE_CHECKING:
 
 ANSWERS = 3
 _MOST_FAULTS = 100
-# Providers enforce objects alone: a value of another kind is asked for inside of one.
-_INSIDE = "result"
+# Providers enforce only objects, so another kind of value is wrapped in one.
+_WRAPPER = "result"
 _FENCED = re.compile(r"\A(`{3,}|~{3,})[^\n`]*\n(.*?)\n?[ \t]*\1\Z", re.DOTALL)
 
 
 class UnfitAnswer(GoalwrightError):
-    """No answer of the model has the form that the task asks for."""
+    """No answer of the model conforms to the required schema."""
 
     code = "UNFIT_ANSWER"
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A form that an answer must have; the agent `form` of `prompts` says so to the model."""
+    """The required form of an answer; the `form` agent of `prompts` describes it to the model."""
 
     schema: Mapping[str, Any]
     prompts: Prompts
 
     @property
     def shown(self) -> str:
-        """What a prompt says about the form."""
+        """The description of the form in a prompt."""
         return self.prompts.render("form", "user", {"schema": _pretty(self.schema)})
 
     @property
@@ -54,22 +58,22 @@ class Form:
             return self.schema
         inner = {key: value for key, value in self.schema.items() if key != "$defs"}
         defined = {"$defs": self.schema["$defs"]} if "$defs" in self.schema else {}
-        return {"type": "object", "properties": {_INSIDE: inner}, "required": [_INSIDE]} | defined
+        return {"type": "object", "properties": {_WRAPPER: inner}, "required": [_WRAPPER]} | defined
 
     async def answer(self, loop: ModelLoop) -> Any:
-        """The value in the model's answer; raises UnfitAnswer if none of its answers fits."""
+        """Return the value in the model's answer; raises UnfitAnswer if no answer conforms."""
         text = await loop.answer()
         for left in reversed(range(ANSWERS)):
             value, faults = self.read(text, cut=loop.cut)
             if not faults:
                 return value
             if left:
-                again = self.prompts.render("form", "again", {"faults": _some(faults)})
+                again = self.prompts.render("form", "again", {"faults": _limited(faults)})
                 text = await loop.answer_again(text, again)
-        raise UnfitAnswer(f"none of {ANSWERS} answers has the form asked for; the last: {'; '.join(_some(faults))}")
+        raise UnfitAnswer(f"none of {ANSWERS} answers has the form asked for; the last: {'; '.join(_limited(faults))}")
 
     def read(self, text: str, *, cut: bool = False) -> tuple[Any, list[str]]:
-        """The value in an answer, and everything that is wrong with it."""
+        """Return the value in an answer, and all its faults."""
         if cut:
             return None, ["the answer was cut off at the model's output limit; give a shorter one"]
         try:
@@ -78,20 +82,20 @@ class Form:
             why = str(error) if isinstance(error, NotJson) else "it is nested too deeply"
             return None, [f"the answer is not JSON: {why}; answer with the JSON value alone, without other text"]
         faults = self.faults(value)
-        if faults and isinstance(value, dict) and value.keys() == {_INSIDE}:
-            inner = self.faults(value[_INSIDE])
-            return (value[_INSIDE], []) if not inner else (value, faults)
+        if faults and isinstance(value, dict) and value.keys() == {_WRAPPER}:
+            inner = self.faults(value[_WRAPPER])
+            return (value[_WRAPPER], []) if not inner else (value, faults)
         return value, faults
 
     def faults(self, value: Any) -> list[str]:
-        """Everything that is wrong with a value."""
+        """Return all faults of a value."""
         return value_faults(value, self.schema)
 
 
 def _value(text: str) -> Any:
-    """The JSON value that is the whole of an answer, in a fence or without; raises NotJson if there is other text.
+    """Parse an answer that is only a JSON value, in a code fence or not; raises NotJson if there is other text.
 
-    Nothing is repaired: what was lost of a value cannot be seen in the rest.
+    Nothing is repaired, because a repair could hide lost parts of the value.
     """
     answer = without_thinking(text).strip()
     fence = _FENCED.match(answer)
@@ -101,7 +105,7 @@ def _value(text: str) -> Any:
         canonical(value)
     except NotJson:
         raise
-    except json.JSONDecodeError as error:  # its words differ between versions of Python, and a replay compares them
+    except json.JSONDecodeError as error:  # Python's own message differs between versions, but replays compare messages
         looks_like = block.startswith(("{", "["))
         raise NotJson("it is malformed" if looks_like else "it is text" if block else "it is empty") from error
     except ValueError as error:  # NaN, Infinity, or thousands of digits
@@ -113,25 +117,25 @@ def _pretty(schema: Mapping[str, Any]) -> str:
     return json.dumps(schema, ensure_ascii=False, indent=1)
 
 
-def _some(faults: list[str]) -> list[str]:
-    more = len(faults) - _MOST_FAULTS
-    return faults if more <= 0 else [*faults[:_MOST_FAULTS], f"and {more} more of the same kind"]
+def _limited(faults: list[str]) -> list[str]:
+    excess = len(faults) - _MOST_FAULTS
+    return faults if excess <= 0 else [*faults[:_MOST_FAULTS], f"and {excess} more of the same kind"]
 
 
 @dataclass(frozen=True, slots=True)
 class DataForm(Form):
-    """The form of the answer; an answer that was judged before keeps its verdict."""
+    """The form of an answer for a program; an answer that was judged before keeps its verdict."""
 
     memo: Memo
-    wanted: DataSchema
+    data_schema: DataSchema
 
     @classmethod
-    def of(cls, wanted: DataSchema, prompts: Prompts, memo: Memo) -> DataForm:
-        """The form that is wanted."""
-        return cls(wanted.document, prompts, memo, wanted)
+    def of(cls, schema: DataSchema, prompts: Prompts, memo: Memo) -> DataForm:
+        """Return the form of a schema."""
+        return cls(schema.document, prompts, memo, schema)
 
     def read(self, text: str, *, cut: bool = False) -> tuple[Any, list[str]]:
-        """The value in an answer, and everything that is wrong with it; both are the same whenever it is asked."""
+        """Return the value in an answer and all its faults, which stay the same on repetition."""
         value, faults = Form.read(self, text, cut=cut)
         key = self.memo.capture.hash(text)
         verdict = self.memo.finished.verdicts.get(key)
@@ -141,5 +145,5 @@ class DataForm(Form):
         return value, list(verdict)
 
     def faults(self, value: Any) -> list[str]:
-        """Everything that is wrong with a value, by the program's own model if it is there."""
-        return self.wanted.faults(value)
+        """Return all faults of a value, by the program's own type if it is available."""
+        return self.data_schema.faults(value)

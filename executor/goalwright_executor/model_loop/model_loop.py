@@ -1,4 +1,4 @@
-"""The loop of one task with its model: tools are called until there is an answer."""
+"""The loop of one task with its model: calls tools until there is an answer, and continues truncated answers."""
 
 from __future__ import annotations
 
@@ -48,11 +48,10 @@ class Toolbox:
         return tuple(ToolSpec(tool.name, tool.description, tool.parameters) for tool in self.tools)
 
     async def call(self, call: ToolCall, task: str, *, whole: bool = True) -> Envelope:
-        """Call a tool, or find the recorded result; a mistake of the model's becomes an error envelope for it.
+        """Call a tool or return the recorded result; a mistake of the model becomes an error envelope.
 
-        If the reply was cut off, the call may not be `whole`: broken arguments are then not repaired.
+        If the reply was truncated, the call may not be `whole`: broken arguments are then not repaired.
         """
-        # The messages below become part of later requests: changing them breaks strict replay of recorded runs.
         tool = next((tool for tool in self.tools if tool.name == call.name), None)
         if tool is None:
             message = f"there is no tool {call.name!r}; {known_are(call.name, [tool.name for tool in self.tools])}"
@@ -74,11 +73,11 @@ class Toolbox:
 
 @dataclass(slots=True)
 class ModelLoop:
-    """One task with its model, and their messages so far; `answer` runs the loop to its end.
+    """The messages between one task and its model so far; `answer` runs the loop to its end.
 
-    The provider is asked to enforce the `schema`, if there is one. `about` is what the prompt was made from, and
-    `fixed` says how many of the first messages are the same for other goals. `called`
-    counts the tools called so far, and `cut` says whether the last answer stayed truncated.
+    The provider is asked to enforce the `schema`, if any. `about` is what the prompt was made from, `fixed` the number
+    of first messages that are the same for other goals. `called` counts the tools called so far, and `cut` says whether
+    the last answer stayed truncated.
     """
 
     model: Model
@@ -96,13 +95,13 @@ class ModelLoop:
     _parts: list[str] = field(default_factory=list)
 
     async def answer(self) -> str:
-        """The model's answer, after as many tool calls as it makes within the limit."""
+        """Return the model's answer, after any tool calls within the limit."""
         empty = cut = 0
         while True:
             reply = await self.model.complete(self.request())
             if reply.finish == "content_filter":
                 raise ContentRefused(
-                    f"the content filter of {reply.model} stopped the answer", hint="say the task differently"
+                    f"the content filter of {reply.model} stopped the answer", hint="rephrase the task"
                 )
             if reply.tool_calls and not self._at_limit:
                 await self._use_tools(reply)
@@ -119,7 +118,7 @@ class ModelLoop:
                 raise ModelError(f"{reply.model or self.model.name} gave no answer ({_why(reply)})")
 
     async def answer_again(self, answer: str, why: str) -> str:
-        """The model's next answer, after it was told what is wrong with its last one."""
+        """Return the model's next answer, after telling it what is wrong with its last one."""
         self._parts.clear()
         self._add(Message("assistant", answer), Message("user", why))
         return await self.answer()
@@ -130,15 +129,15 @@ class ModelLoop:
         if not last.cut_off:
             return text
         name = last.model or self.model.name
-        what = f"the answer of task {self.task}" if self.task is not None else "the answer"
-        return marked(text, what, name, self.toolbox.memo)
+        subject = f"the answer of task {self.task}" if self.task is not None else "the answer"
+        return marked(text, subject, name, self.toolbox.memo)
 
     @property
     def _at_limit(self) -> bool:
         return self.called >= self.toolbox.limit
 
     def request(self) -> Request:
-        """What the model is asked next."""
+        """Return the next request to the model."""
         return Request(
             self.messages,
             tools=self.toolbox.specs,
@@ -155,12 +154,12 @@ class ModelLoop:
         left = max(self.toolbox.limit - self.called, 0)
         turns = Turns(len(reply.tool_calls))
         calls = (self._call(number, reply, turns) for number in range(min(left, len(reply.tool_calls))))
-        ended = await asyncio.gather(*calls, return_exceptions=True)  # one that waits must not abandon the others
+        ended = await asyncio.gather(*calls, return_exceptions=True)  # a waiting call must not abandon the others
         envelopes = [_raised(result) for result in ended]
-        no = failure("CONFLICT", _ANSWER_NOW.format(limit=self.toolbox.limit), Context(self.toolbox.cwd))
-        over = [self.toolbox.refuse(call, self.task or "", no) for call in reply.tool_calls[left:]]
+        refusal = failure("CONFLICT", _ANSWER_NOW.format(limit=self.toolbox.limit), Context(self.toolbox.cwd))
+        refused = [self.toolbox.refuse(call, self.task or "", refusal) for call in reply.tool_calls[left:]]
         self._add(Message("assistant", reply.text, tool_calls=reply.tool_calls))
-        for call, envelope in zip(reply.tool_calls, [*envelopes, *over], strict=True):
+        for call, envelope in zip(reply.tool_calls, [*envelopes, *refused], strict=True):
             self._add(Message("tool", envelope.to_json(), tool_call_id=call.id))
         self._show([image for envelope in envelopes for image in envelope.images])
         self.called += len(reply.tool_calls)
@@ -168,7 +167,7 @@ class ModelLoop:
             self._add(Message("user", _ANSWER_NOW.format(limit=self.toolbox.limit)))
 
     def _show(self, images: Sequence[Image]) -> None:
-        """Show the model what its tools found or made; the protocol has no images in tools' results themselves."""
+        """Show images from tool results in a message of the user, because tool messages cannot contain images."""
         if not images:
             return
         shown, left = fitting(images, (image for message in self.messages for image in message.images))
@@ -211,17 +210,17 @@ def _why(reply: Reply) -> str:
 
 
 GO_ON = "Your answer was cut off. Go on exactly where it stopped, without repeating anything."
-# In the text itself, so that everyone sees it: on a terminal, in JSON, in results files, in later tasks.
+# The note is in the text itself, so that it shows on a terminal, in JSON, in results files and in later tasks.
 NOTE = "[Cut off here: the model reached its token limit.]"
 
 
-def marked(text: str, whose: str, model: str, memo: Memo) -> str:
-    """The truncated text with a note at its end; a warning is recorded too."""
-    memo.record(Warned(f"{whose} was cut off: {model} reached its token limit"))
+def marked(text: str, subject: str, model: str, memo: Memo) -> str:
+    """Append a note to a truncated text, and record a warning."""
+    memo.record(Warned(f"{subject} was cut off: {model} reached its token limit"))
     return f"{_closed(text)}\n\n{NOTE}"
 
 
 def _closed(text: str) -> str:
-    """The text with its last code block closed, so that the note is not part of the code."""
+    """Close the last code block, so that the note is not part of the code."""
     fences = [line.lstrip() for line in text.splitlines() if line.lstrip().startswith("```")]
     return f"{text}\n```" if len(fences) % 2 else text

@@ -1,4 +1,4 @@
-"""The answer: one model call over the final tasks' results, or the results themselves."""
+"""Writes the answer: one model call over the final tasks' results, or the results themselves."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 INPUT_BUDGET = 120_000
 _MISSING = "\n\n---\n**Missing from this answer:**\n"
-# A result is dropped if the answer lacks more than this much of its words.
+# A result counts as dropped if the answer lacks more than this share of its words.
 _DROPPED = 0.6
 _HEADED = re.compile(r"#{1,6} \S")
 NOTHING_NEEDED = "Nothing had to be done: the conditions of the tasks do not hold."
@@ -44,8 +44,8 @@ NOTHING_NEEDED = "Nothing had to be done: the conditions of the tasks do not hol
 class Synthesis:
     """Writes a plan's answer from its tasks' outcomes.
 
-    With `keeps_all`, results that the model drops are added, as are those of `wanted` tasks, which others built on. A
-    `form` is what the answer must be, instead of text. It may be the result of a `task`, a sub-goal.
+    With `keeps_all`, results that the model drops are appended, and so are those of `wanted` tasks. A `form` replaces
+    the text. The answer may be the result of a `task`, a sub-goal.
     """
 
     goal: str
@@ -60,11 +60,11 @@ class Synthesis:
     wanted: frozenset[str] = frozenset()
     form: Form | None = None
     task: str | None = None
-    below: Callable[[str], str] = nothing_below  # what stands below a task's result
+    below: Callable[[str], str] = nothing_below  # text to show below a task's result
     earlier: Mapping[str, Outcome] = field(default_factory=dict)  # results of earlier turns of a conversation
 
     async def answer(self, outcomes: Mapping[str, Outcome], model: Model) -> str:
-        """The answer, with whatever is missing listed below it."""
+        """Return the answer, with missing results listed below it."""
         lost = self.missing(outcomes)
         if not self.plan.needs_synthesis:
             return self.without_model(outcomes)
@@ -72,9 +72,9 @@ class Synthesis:
         return with_missing(self._with_all(text, outcomes) if self.keeps_all else text, lost)
 
     async def data(self, outcomes: Mapping[str, Outcome], model: Callable[[], Model]) -> Any:
-        """The answer as a value of the form asked for; raises UnfitAnswer if none of the model's answers has it.
+        """Return the answer as a value of the form; raises UnfitAnswer if no answer conforms.
 
-        A result that is all there is, and has the form already, is the answer.
+        A single result that conforms already is the answer.
         """
         assert self.form is not None  # noqa: S101 - the caller checked it
         results = self._results(outcomes)
@@ -97,7 +97,7 @@ class Synthesis:
         return await self.form.answer(loop)
 
     def _with_all(self, text: str, outcomes: Mapping[str, Outcome]) -> str:
-        """The text, with each result below it of which it has too little: small models drop some."""
+        """Append each result that the text mostly lacks: small models drop some."""
         dropped = [
             result
             for result in self._shown(outcomes)
@@ -106,7 +106,7 @@ class Synthesis:
         return "\n\n".join((text, *map(_section, dropped)))
 
     async def _ask(self, model: Model, request: Request) -> str:
-        """The model's text; truncated answers are continued."""
+        """Return the model's text; truncated answers are continued."""
         parts: list[str] = []
         while True:
             reply = await model.complete(request)
@@ -122,26 +122,26 @@ class Synthesis:
         return marked(text, "the answer", name, self.memo) if reply.cut_off else text
 
     def without_model(self, outcomes: Mapping[str, Outcome]) -> str:
-        """The results as they are, one after the other, with whatever is missing listed below."""
+        """Return the results themselves, with missing results listed below."""
         results = self._shown(outcomes)
         texts = [result.text for result in results] if len(results) == 1 else map(_section, results)
         return with_missing("\n\n".join(texts), self.missing(outcomes))
 
     def missing(self, outcomes: Mapping[str, Outcome]) -> list[str]:
-        """A line for each task without a result that was needed, with the reason; not if its failure was handled."""
+        """Return a line with the reason for each needed task without a result, unless its failure was handled."""
         instead = {*self.plan.replaced, *self.plan.superseded, *self.handled(outcomes)}
         return [
             f"{_label(task)}: {_reason(outcomes.get(task.id))}"
             for task in self._tasks
             if instead.isdisjoint(with_parents(task.id))
-            and round_of(task.id) is None  # the task that is repeated says it
+            and round_of(task.id) is None  # the repeated task itself is listed
             and not isinstance(outcomes.get(task.id), Done | Unneeded)
-            # A part of a task that did not come to it this time: the task itself is named if it failed.
+            # Parts that were not reached are left out: the task itself is listed if it failed.
             and (task.id in outcomes or root_of(task.id) not in outcomes)
         ]
 
     def handled(self, outcomes: Mapping[str, Outcome]) -> dict[str, str]:
-        """The tasks whose failure another one has handled, with that one."""
+        """Map tasks whose failure was handled to the task that handled it."""
         return handled(self.plan.tasks, lambda name: STATUS.get(type(outcomes.get(name, Unneeded()))))
 
     def _request(self, outcomes: Mapping[str, Outcome], missing: list[str]) -> Request:
@@ -162,7 +162,7 @@ class Synthesis:
         return Request(messages, role="synthesis", task=self.task, on_text=self.on_text, about=about)
 
     def _told(self, outcomes: Mapping[str, Outcome]) -> str | None:
-        """What the plan says of the answer, with references filled; one that cannot be read is told to be so."""
+        """Return the plan's wording for the answer with references filled in, or with the error of unreadable ones."""
         if self.plan.synthesis is None or "<<" not in self.plan.synthesis:
             return self.plan.synthesis
         results, texts = TaskResults({**outcomes, **self.earlier}), dict[str, str]()
@@ -171,15 +171,15 @@ class Synthesis:
                 texts |= texts_of([reference], results)
             except MissingField as error:
                 texts[reference.key] = f"[{error}]"
-                self.memo.record(Warned(f"the synthesis refers to what there is not: {error}"))
+                self.memo.record(Warned(f"the synthesis has a reference without a value: {error}"))
         return fill(self.plan.synthesis, shorten(texts, INPUT_BUDGET, self.artifacts))
 
     def _shown(self, outcomes: Mapping[str, Outcome]) -> list[UpstreamResult]:
-        """The results that the answer must have."""
+        """Return the results that the answer must contain."""
         return self._of({result.id for result in self._results(outcomes)} | self.wanted, outcomes)
 
     def _results(self, outcomes: Mapping[str, Outcome]) -> list[UpstreamResult]:
-        """The final tasks' results; for a final task without one, the last results upstream of it."""
+        """Return the final tasks' results; for a final task without one, the last results upstream of it."""
         import networkx as nx
 
         done = {task_id for task_id, outcome in outcomes.items() if isinstance(outcome, Done)}
@@ -199,17 +199,17 @@ class Synthesis:
 
     @property
     def _tasks(self) -> list[Task]:
-        """All tasks by the plan, and not by when they joined it: a replay makes all changes of a plan first."""
+        """All tasks in the order of the plan, not of joining it: a replay makes all changes of a plan first."""
         return [self.plan.task(name) for name in in_order(task.id for task in self.plan.tasks)]
 
 
 def _section(result: UpstreamResult) -> str:
-    """A result below its title; one that has a heading of its own is left as it is."""
+    """Return a result below its title, unless it has a heading of its own."""
     return result.text if _HEADED.match(result.text) else f"## {result.title or result.id}\n\n{result.text}"
 
 
 def with_not_read(text: str, files: Sequence[str]) -> str:
-    """The text, with files below it that were not read, or not whole."""
+    """Append the files that were not read in full."""
     if not files:
         return text
     lines = "\n".join(f"- {line}" for line in files)
@@ -218,7 +218,7 @@ def with_not_read(text: str, files: Sequence[str]) -> str:
 
 
 def with_missing(text: str, missing: list[str]) -> str:
-    """The text, with whatever could not be done listed below it."""
+    """Append what could not be done."""
     if not missing:
         return text
     lines = "\n".join(f"- {part}" for part in missing)
@@ -226,7 +226,7 @@ def with_missing(text: str, missing: list[str]) -> str:
 
 
 def missing_error(missing: list[str], tasks: int) -> str:
-    """How many of a number of tasks have no result, and why."""
+    """Return how many of a number of tasks have no result, and why."""
     has = plural(len(missing), "has", "have")
     return f"{len(missing)} of {counted(tasks, 'task')} {has} no result: {'; '.join(missing)}"
 

@@ -1,4 +1,4 @@
-"""Runs one task: follows a skill, asks a model, or calls a tool; the scheduler sees a single `run`."""
+"""Runs one task: follows a skill, asks a model, or calls a tool."""
 
 from __future__ import annotations
 
@@ -51,22 +51,22 @@ if TYPE_CHECKING:
     from goalwright_skills.tools.tool import Tool
 
 INPUT_BUDGET = 60_000
-_MOST = f"{MOST_IMAGES} images and {MOST_OF_A_CALL:,} bytes of them"
+_IMAGE_LIMIT = f"{MOST_IMAGES} images and {MOST_OF_A_CALL:,} bytes of them"
 _PREVIEW = 1_500  # characters of each result that a person is shown
 
 
 class ToolFailed(GoalwrightError):
-    """The tool of a tool task is not there, or answered with an error."""
+    """The tool of a tool task does not exist, or returned an error."""
 
     code = "TOOL_FAILED"
 
 
 @dataclass(frozen=True, slots=True)
 class TaskRunner:
-    """Runs the tasks of one run, whose `plan` may change; `kept` has results of other runs that may be used again.
+    """Runs the tasks of one run, whose `plan` may change; `kept` finds reusable results of other runs.
 
-    `on_text` says where the text of a task goes as it is written. `earlier` is what a task is told of the run that is
-    followed up. `server_prompts` are prompts of MCP servers, which tasks follow as skills.
+    `on_text` returns the receiver of a task's streamed text. `earlier` describes the previous turns to a task.
+    `server_prompts` are prompts of MCP servers, which tasks follow like skills.
     """
 
     plan: Callable[[], Plan]
@@ -87,7 +87,7 @@ class TaskRunner:
     server_prompts: Mapping[str, McpPrompt] = field(default_factory=dict)
 
     async def run(self, task: Task, results: Mapping[str, str]) -> str | Done:
-        """The output of a task, given the results of the tasks before it."""
+        """Return the output of a task, given the results of the tasks before it."""
         arguments = await self.approve(task, results)
         if task.action_type == "tool":
             return await self._call_tool(task, results, arguments)
@@ -95,7 +95,7 @@ class TaskRunner:
         checker = self._checker(task, results, work)
         if (output := await self._found_elsewhere(task, work, checker)) is not None:
             return output
-        self.memo.first_asked.pop(task.id, None)  # what files were read for the task is part of what it is asked
+        self.memo.first_asked.pop(task.id, None)  # the files of the task are part of its request
         if checker is not None:
             output, called = await self._until_it_holds(task, work, checker)
         else:
@@ -105,8 +105,8 @@ class TaskRunner:
         return Done(output, self._key(asked, task, checker) if asked and not called else "")
 
     async def _found_elsewhere(self, task: Task, work: Assignment, checker: Checker | None) -> str | None:
-        """The output of the same task in another run, if results of other runs may be used."""
-        if self.kept is None or task.repeat is not None:  # what a round came to is not what the task comes to
+        """Return the output of the same task in another run, if such results may be used."""
+        if self.kept is None or task.repeat is not None:  # a round's output is not the task's
             return None
         asked = self.memo.hash_anywhere(work.loop().request(), work.model.name)
         output = await self.kept(self._key(asked, task, checker))
@@ -115,19 +115,19 @@ class TaskRunner:
         return output
 
     def _key(self, asked: str, task: Task, checker: Checker | None) -> str:
-        """The hash of what decides the task's output in whichever run: what its model is asked, and its check."""
+        """Return the hash of everything that decides the task's output in any run: its request and its check."""
         if task.check is None or checker is None:
             return asked
         return self.memo.capture.hash([asked, checker.ask, checker.instruction, checker.model.name, task.check.tries])
 
     async def _until_it_holds(self, task: Task, work: Assignment, checker: Checker) -> tuple[str, int]:
-        """The first output that passes the task's check, and how many tools were called.
+        """Return the first output that passes the task's check, and the number of tool calls.
 
-        The task is done again with the reason why the output before it does not hold.
+        The task is repeated with the reason why the previous output failed.
         """
-        more, called, tries = "", 0, task.check.tries if task.check is not None else 0
+        feedback, called, tries = "", 0, task.check.tries if task.check is not None else 0
         for attempt in range(1, tries + 2):
-            loop = work.loop(more)
+            loop = work.loop(feedback)
             output = await work.answer(loop)
             called += loop.called
             verdict = await checker.judge(output)
@@ -135,11 +135,12 @@ class TaskRunner:
             if verdict.holds:
                 return output, called
             rejected, _ = beginning(output, self.input_budget, self.artifacts)
-            more = self.prompts.render("checker", "again", {"ask": checker.ask, "why": verdict.why, "result": rejected})
+            values = {"ask": checker.ask, "why": verdict.why, "result": rejected}
+            feedback = self.prompts.render("checker", "again", values)
         raise CheckFailed(f"its result does not pass the check, {_times(tries)}: {verdict.why}")
 
     async def _assignment(self, task: Task, results: Mapping[str, str]) -> Assignment:
-        """What the task's model is given; a skill's body is loaded, and files are read for a model without tools."""
+        """Assemble the prompt: load the skill, and read files for a model without tools."""
         profile = self.models.profile("task", task.id, task.model)
         if task.action_type == "skill":
             body, model = await self._load_skill(task, results)
@@ -176,7 +177,7 @@ class TaskRunner:
         )
 
     def _images_for(self, task: Task) -> tuple[tuple[Image, ...], str]:
-        """The images that a task is shown, given or made by tasks that it builds on, and lines on those it is not."""
+        """Return the images of a task and of tasks before it, and lines about those that are not shown."""
         given, made = self.memo.images.given, self.memo.finished.files
         images, refused = self.given_files.images_for(task, given) if self.given_files is not None else ([], {})
         for before in dict.fromkeys((*task.depends_on, *task.references)):
@@ -184,7 +185,7 @@ class TaskRunner:
         shown, left = fitting(images)
         refused |= {image.name: "there is no more room for images in this prompt" for image in left}
         for image in left:
-            self.memo.record(Warned(f"task {task.id} is not shown {image}: a prompt holds {_MOST} at most"))
+            self.memo.record(Warned(f"task {task.id} is not shown {image}: a prompt holds {_IMAGE_LIMIT} at most"))
         lines = (f"The image {name} cannot be shown: {why}." for name, why in refused.items())
         return tuple(shown), "\n".join(lines)
 
@@ -192,19 +193,19 @@ class TaskRunner:
         return self.prompts.render(profile.agent("task"), "system", {})
 
     def _shortened(self, task: Task, skill: SkillDigest) -> str:
-        """The part of a skill that the task's model gets; what is left out is recorded."""
+        """Return the part of a skill that the task's model gets; omissions are recorded."""
         if skill.left_out or skill.characters:
             self.memo.record(SkillShortened(task.id, task.name or "", skill.left_out, skill.characters))
         return skill.text
 
     def _on_text(self, task: Task) -> OnText | None:
-        """Where the task's text goes as it is written: nowhere if it may have to be written again."""
+        """Return the receiver of the task's streamed text; None if the text may be rewritten."""
         if self.on_text is None or task.output_schema is not None or task.check is not None:
             return None
         return self.on_text(task)
 
     def _model(self, task: Task, wanted: str | None = None) -> Model:
-        """The task's model: the one that its plan names, else the one that its skill wants, else the role's."""
+        """Return the model that the plan names, else the one that the skill wants, else the role's."""
         if task.model is None and wanted:
             return self.models.named(wanted)
         return self.models.for_role("task", task.model)
@@ -225,17 +226,17 @@ class TaskRunner:
         )
 
     async def approve(self, task: Task, results: Mapping[str, str]) -> Mapping[str, Any] | None:
-        """Ask a person whether the task may start, if it needs that; the arguments of a tool's task, as allowed."""
+        """Ask a person whether the task may start, if needed; returns the arguments of a tool task as allowed."""
         if not task.needs_approval:
             return None
         arguments = self._filled(task, results) if task.action_type == "tool" else None
         given = (*task.given, *task.referred(task.needs_approval))
         shown, item = {key: cut(text, _PREVIEW) for key, text in texts_of(given, results).items()}, item_texts(task)
-        what = fill(task.instruction, shown, item) or task.title
+        action = fill(task.instruction, shown, item) or task.title
         if arguments is not None:
-            what = call_text(task.name or "", arguments)
+            action = call_text(task.name or "", arguments)
         question = fill(task.needs_approval, shown, item) if isinstance(task.needs_approval, str) else ""
-        preview = "\n".join(filter(None, (question, what)))
+        preview = "\n".join(filter(None, (question, action)))
         tool = task.name if arguments is not None else None
         request = ApprovalRequest("", task.id, "task", tool, arguments, preview)
         return await self.memo.approvals.task(task, self.memo.inputs(task, results), request)
@@ -244,7 +245,7 @@ class TaskRunner:
         return fill_arguments(task, results, self._tool(task).parameters)
 
     def _tool(self, task: Task) -> Tool:
-        """The tool of a tool's task: a program or function, or else a built-in one; it may be gone since the plan."""
+        """Return the tool of a tool task; it may have been removed since planning."""
         name = task.name or ""
         if name in self.tools:
             return self.tools[name]
@@ -259,16 +260,16 @@ class TaskRunner:
         return await self._called(tool, task, given)
 
     async def _called(self, tool: Tool, task: Task, given: Mapping[str, Any]) -> str:
-        """What a call answers; its failure is the task's."""
+        """Return the text of a call; its failure is the task's."""
         envelope = await self.memo.tool(tool, task.id, given)
-        if (why := denial(envelope)) is not None:
-            raise TaskDenied(why)
+        if (reason := denial(envelope)) is not None:
+            raise TaskDenied(reason)
         if envelope.error is not None:
             raise ToolFailed(f"{envelope.error.code}: {envelope.error.message}")
         return envelope.text
 
     async def _load_skill(self, task: Task, results: Mapping[str, str]) -> tuple[str, Model]:
-        """The body of the task's skill, and the model for it."""
+        """Return the body of the task's skill, and the model for it."""
         name = task.name or ""
         texts, item = texts_of(task.given, results), item_texts(task)
         given = task.arguments if isinstance(task.arguments, str) else ""
@@ -280,11 +281,13 @@ class TaskRunner:
         body = self.memo.recorded(SkillLoaded(task.id, name, self.skills.load_content(name, arguments))).content
         skill = self.skills.get(name)
         wanted = skill.model if skill else None
-        own = wanted and not carries_address(wanted)  # a skill may choose a model, not where prompts and keys go
+        own = wanted and not carries_address(
+            wanted
+        )  # a skill may choose a model, but not where prompts and keys are sent
         return body, self._model(task, wanted if own else None)
 
     async def _files_for(self, task: Task, model: Model, profile: Profile) -> str:
-        """The files that a task needs, for a model that cannot read them: whole, or notes from their parts."""
+        """Return the text of files for a model that cannot read them: whole, or notes on their parts."""
         assert self.given_files is not None  # noqa: S101 - the caller checked it
         given = self.memo.images.given
         looked_at = {*(image.path for image in given.images), *given.refused}
@@ -298,7 +301,7 @@ class TaskRunner:
         return self.memo.finished.files.below(task_id, self.plan(), self.artifacts.folder)
 
     def _user_message(self, task: Task, results: Mapping[str, str], profile: Profile) -> tuple[str, str]:
-        """The task's instruction, and with it the goal and the results that it builds on, within the budget."""
+        """Return the task's instruction, and the user message with the goal and results within the budget."""
         item = item_texts(task)
         named = {f"{task.id}{path or '.item'}": text for path, text in (item or {}).items()}
         texts = shorten(given_to(task, results) | named, self.input_budget, self.artifacts)

@@ -1,4 +1,4 @@
-"""A run's own folder: texts that are too long for a prompt, and files that tools write."""
+"""A run's own folder, for texts that are too long for a prompt and files that tools write."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ class Artifacts:
 
     @classmethod
     def of(cls, workspace: Path, run_id: str, *, written: bool = True) -> Artifacts:
-        """The artifacts of a run in a workspace."""
+        """Return the artifacts of a run in a workspace."""
         return cls(workspace / ".agents" / "runs" / run_id / "artifacts", written)
 
     @property
     def workspace(self) -> Path:
-        """The workspace that the run works in."""
+        """The workspace of the run."""
         return self.folder.parents[3]
 
     @property
@@ -43,7 +43,7 @@ class Artifacts:
         return NamedRoots.of(self.folder.parent, self.workspace)
 
     def keep(self, name: str, text: str) -> Path:
-        """Write a whole text and return its path; a replay (`written` is false) only returns the path."""
+        """Write a text and return its path; a replay (`written` is false) only returns the path."""
         path = self.folder / _file_name(name)
         if not self.written:
             return path
@@ -53,7 +53,7 @@ class Artifacts:
 
 
 def _file_name(name: str) -> str:
-    """The name of a file for a text: no two texts share one, whatever characters their names have."""
+    """Return a file name for a text; different texts never share one, whatever characters their names have."""
     quoted = _UNSAFE.sub(lambda match: "".join(f"%{byte:02X}" for byte in match.group().encode()), name)
     if len(quoted.encode()) <= _LONGEST_NAME:
         return quoted

@@ -1,7 +1,6 @@
-"""The contents of the files that tools leave in a run's artifacts: kept with the run, and brought back where missing.
+"""The contents of files that tools leave in a run's artifacts, recorded with the run and restored where missing.
 
-a tool has left a file → its content is recorded with the call → another machine continues the run → files that are not
-there are written from the record
+When another machine continues the run, it writes missing files from the record.
 """
 
 from __future__ import annotations
@@ -25,14 +24,14 @@ if TYPE_CHECKING:
     from goalwright_executor.results.artifacts import Artifacts
     from goalwright_executor.results.kept_files import Artifact
 
-# The largest file that is kept, and how much of a run in all; larger ones stay on the machine that made them.
+# Bytes of the largest recorded file, and of all files of a run; larger files stay on their machine.
 MOST_BYTES = 8 * 1024 * 1024
 MOST_OF_A_RUN = 64 * 1024 * 1024
 
 
 @dataclass(slots=True)
 class FileContents:
-    """Reads what tools leave, and writes it again where it is missing."""
+    """Reads files that tools leave, and restores them where they are missing."""
 
     artifacts: Artifacts
     capture: Capture
@@ -41,7 +40,7 @@ class FileContents:
     def taken(
         self, task: str | None, envelope: Mapping[str, Any], kept: Container[tuple[str, str]] = ()
     ) -> list[FileKept]:
-        """The contents of the files that a call left, as they are to be recorded, but for what is `kept`."""
+        """Return the contents of the files that a call left, to be recorded, without `kept` ones."""
         left = KeptFiles()
         left.note(task, envelope)
         new = (artifact for artifact in left.listed() if (artifact.path, artifact.sha256) not in kept)
@@ -49,7 +48,7 @@ class FileContents:
         return [content for content in contents if content is not None]
 
     def restore(self, files: Sequence[Artifact], recorded: Callable[[], Iterable[FileKept]]) -> list[str]:
-        """Write the files that are missing from what is on record; returns the paths of those that are not."""
+        """Write missing files from the record; returns the paths that the record does not have."""
         missing = {artifact.path: artifact.sha256 for artifact in self._missing(files)}
         if not missing:
             return []
@@ -62,9 +61,9 @@ class FileContents:
         return sorted(missing.keys() - latest.keys())
 
     def copy(self, files: Sequence[Artifact], run_id: str) -> None:
-        """Write the files that are missing here, and that another run's folder has as they were.
+        """Copy missing files from another run's folder, if they are unchanged there.
 
-        The other run's id may come from a stranger's record, as paths do.
+        The other run's id may come from an untrusted record, and so may paths.
         """
         if not is_plain(run_id) or "/" in run_id:
             return
@@ -87,9 +86,9 @@ class FileContents:
     def _content(self, file: Artifact) -> FileKept | None:
         try:
             data = safe_files.read(self._path(file.path), below=self.artifacts.workspace, limit=MOST_BYTES)
-        except (OSError, GoalwrightError):  # a link or a device in its place is not one of the tool's files
+        except (OSError, GoalwrightError):  # a link or a device was not left by the tool
             return None
-        if data is None or hashlib.sha256(data).hexdigest() != file.sha256:  # another call has changed it since
+        if data is None or hashlib.sha256(data).hexdigest() != file.sha256:  # another call has changed it meanwhile
             return None
         if self.taken_bytes + len(data) > MOST_OF_A_RUN:
             return None
@@ -97,7 +96,7 @@ class FileContents:
         try:
             return FileKept(file.task, file.path, file.sha256, text=data.decode())
         except UnicodeDecodeError:
-            if self.capture.secrets.reveals(data.decode("latin-1")):  # a text would be redacted; this cannot be
+            if self.capture.secrets.reveals(data.decode("latin-1")):  # unlike a text, it cannot be redacted
                 return None
             return FileKept(file.task, file.path, file.sha256, data=encoded(data))
 

@@ -1,4 +1,4 @@
-"""Finished work of a run or of an earlier one, in the forms in which it is looked up."""
+"""The finished work of a run or of an earlier one, in the forms in which it is looked up."""
 
 from __future__ import annotations
 
@@ -22,26 +22,28 @@ _Place = tuple[str | None, int | None]
 
 @dataclass(slots=True)
 class Refusals:
-    """The refusals of plans that are still being made: by sub-goal and number of the change, each with its reply's key.
+    """The refused answers of a planner, by sub-goal and number of the change, each with its reply's key.
 
-    A resumed run reads the same replies again; it is told of their faults in the recorded words.
+    A resumed run reads the same replies again, and repeats their faults in the recorded words.
     """
 
     _by_place: dict[_Place, list[tuple[str, PlanRefused]]] = field(default_factory=dict)
     _taken: Counter[_Place] = field(default_factory=Counter)
 
     def note(self, event: PlanRefused, reply: str) -> None:
-        """Add a refusal; a run that was resumed begins with the first attempt again."""
+        """Add a refusal; a run that was resumed starts again with the first attempt."""
         place = event.task, event.change
         before = self._by_place.get(place, [])
-        self._by_place[place] = [(key, one) for key, one in before if one.attempt < event.attempt] + [(reply, event)]
+        self._by_place[place] = [(key, refused) for key, refused in before if refused.attempt < event.attempt] + [
+            (reply, event)
+        ]
 
     def end(self) -> None:
-        """Forget those of the run's own plan, which was made."""
+        """Forget the refusals of the run's own plan, which is finished."""
         self._by_place.pop((None, None), None)
 
     def recorded(self, event: PlanRefused, replies: Container[str]) -> PlanRefused | None:
-        """The same refusal on record; None if there is none, or its reply was forgotten."""
+        """Return the same refusal on record; None if there is none, or its reply was forgotten."""
         place = event.task, event.change
         number = self._taken[place]
         self._taken[place] += 1
@@ -53,7 +55,7 @@ class Refusals:
 
 @dataclass(frozen=True, slots=True)
 class FinishedPart:
-    """A grown task that an earlier run has finished, and what it came to; it is found by what it was told."""
+    """A generated task that an earlier run has finished, with its result; it is found by its content."""
 
     task: Task
     reused: TaskReused
@@ -61,10 +63,10 @@ class FinishedPart:
 
 @dataclass(slots=True)
 class FinishedWork:
-    """Finished work by hash; `reused` are task outputs that count whatever the inputs are, `parts` an earlier run's.
+    """Finished work by hash; `reused` outputs count whatever the inputs are, `parts` are an earlier run's.
 
-    `calls` are those on record by what they are about, in order. `lent` are envelopes of other runs, for calls that are
-    recorded as if they were made now. `verdicts` has the faults of answers that were checked, by the answers' hashes.
+    `calls` are recorded calls by subject, in order. `lent` are envelopes of other runs, for calls that are recorded as
+    if they were made now. `verdicts` has the faults of checked answers, by the answers' hashes.
     """
 
     replies: dict[str, Reply] = field(default_factory=dict)
@@ -85,16 +87,19 @@ _Messages = tuple["Message", ...]
 
 @dataclass(slots=True)
 class SentMessages:
-    """What was sent in place of today's messages, by role and task."""
+    """Conversations as they were sent, by role and task.
+
+    Where today's prompts differ from the record, a conversation continues from the recorded messages.
+    """
 
     _recorded: dict[tuple[Role, str | None], tuple[_Messages, _Messages]] = field(default_factory=dict)
 
     def note(self, request: Request, recorded: _Messages) -> None:
-        """Let a conversation that begins with this request go on from the recorded messages."""
+        """Continue a conversation that begins with this request from the recorded messages."""
         self._recorded[request.role, request.task] = request.messages, recorded
 
     def as_sent(self, request: Request) -> Request:
-        """The request with the messages that were sent before it as they are on record."""
+        """Return the request with its earlier messages as they are recorded."""
         begun = self._recorded.get((request.role, request.task))
         if begun is None:
             return request

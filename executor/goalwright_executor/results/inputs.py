@@ -1,4 +1,4 @@
-"""What a task is given: references filled in, and upstream results within a budget."""
+"""The inputs of a task: references filled in, and upstream results within a budget."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from goalwright_planner.plan.task import PreviousRound, Task
     from goalwright_planner.prompting.prompts import Prompts
 
-# Characters reserved for the note at the end of a shortened text, however long its path is in this checkout.
+# Characters reserved for the note at the end of a shortened text, independent of its path's length.
 _NOTE = 300
-# Characters that a shortened text has at least.
+# The least characters of a shortened text.
 _LEAST = 200
-_ANY = re.compile(r"<<[^<>]*>>")  # a reference, or text that only looks like one
+_ANY = re.compile(r"<<[^<>]*>>")  # a reference, or text that looks like one
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +49,9 @@ class UpstreamResult:
 
 
 def texts_of(references: Iterable[Reference], results: Mapping[str, str]) -> dict[str, str]:
-    """The text of what each reference stands for, by its key; empty if the task has no result.
+    """Return the text of each reference by its key; empty if the task has no result.
 
-    What names no task is quoted, and stays as it is. Raises MissingField.
+    References to unknown tasks are quotes and stay unchanged. Raises MissingField.
     """
     known = (reference for reference in references if is_known(reference, results))
     return {reference.key: _text(value_of(reference, results)) for reference in known}
@@ -62,14 +62,14 @@ def _text(value: Any) -> str:
 
 
 def given_to(task: Task, results: Mapping[str, str]) -> dict[str, str]:
-    """The results that a task builds on, and the fields of results that stand in its texts, by their keys."""
+    """Return the results that a task builds on, and the fields in its texts, by their keys."""
     return {name: results[name] for name in task.depends_on if name in results} | texts_of(task.given, results)
 
 
 def fill(text: str, texts: Mapping[str, str], item: Mapping[str, str] | None = None) -> str:
-    """The text with references replaced, by their keys, and each `<<item…>>` by its path where there is an item.
+    """Replace references by their keys, and each `<<item…>>` by its path if there is an item.
 
-    All are replaced at once: a reference inside a result or an item is left alone.
+    All are replaced at once: a reference inside a result or an item stays unchanged.
     """
     if "<<" not in text:
         return text
@@ -84,7 +84,7 @@ def fill(text: str, texts: Mapping[str, str], item: Mapping[str, str] | None = N
 
 
 def item_texts(task: Task) -> dict[str, str] | None:
-    """What each `<<item…>>` of a task stands for, by its path; None for a task that is for no item."""
+    """Return the value of each `<<item…>>` of a task by its path; None for a task without an item."""
     if task.item is None:
         return None
     texts = strings((task.instruction, task.arguments, task.asked, task.needs_approval))
@@ -97,9 +97,9 @@ def item_texts(task: Task) -> dict[str, str] | None:
 
 
 def fill_arguments(task: Task, results: Mapping[str, str], schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of a tool's task with references filled.
+    """Return the arguments of a tool task with references filled in.
 
-    A lone reference that is not for a string is read as JSON; to a field, it stands for the field's value.
+    A lone reference is read as JSON unless the parameter is a string; a reference to a field has the field's value.
     """
     arguments = task.arguments if isinstance(task.arguments, Mapping) else {}
     filling = _Filling(results, item_texts(task))
@@ -129,26 +129,26 @@ class _Filling:
                 return value
 
     def _text(self, value: str, schema: Mapping[str, Any], *, nested: bool) -> Any:
-        wanted = schema.get("type", None if nested else "string")
+        kind = schema.get("type", None if nested else "string")
         field = REFERENCE.fullmatch(value.strip())
         is_item = self.item is not None and ITEM.fullmatch(value.strip()) is not None
         if field is not None and field["path"] and not is_item and is_known(reference_of(field), self.results):
             value = value_of(reference_of(field), self.results)
-            return _text(value) if wanted == "string" else value
+            return _text(value) if kind == "string" else value
         text = fill(value, texts_of(references(value), self.results), self.item)
-        if nested or wanted == "string" or not (field or is_item):
+        if nested or kind == "string" or not (field or is_item):
             return text
         try:
             return json.loads(text)
         except ValueError:
-            return text  # the tool's argument check says what is wrong with it
+            return text  # the tool's argument check reports it
 
 
 def shorten(texts: Mapping[str, str], budget: int, artifacts: Artifacts) -> dict[str, str]:
-    """The texts, shortened to fit the budget together; a note at the end says where the whole text is.
+    """Shorten texts to fit the budget together; a note at the end says where the whole text is.
 
-    Short texts stay whole; what they leave is shared evenly among the long ones. Lengths are counted as recorded, with
-    paths relative to named roots, so that a run has the same prompts in another checkout.
+    Short texts stay whole, and the others share the rest evenly. Lengths are counted with paths relative to named
+    roots, so that a run has the same prompts in another checkout.
     """
     roots = artifacts.roots
     portable = {name: roots.portable(text) for name, text in texts.items()}
@@ -163,7 +163,7 @@ def shorten(texts: Mapping[str, str], budget: int, artifacts: Artifacts) -> dict
 
 
 def beginning(text: str, budget: int, artifacts: Artifacts) -> tuple[str, int]:
-    """The beginning of a text, and how many characters are left out; both are the same in another checkout."""
+    """Return the beginning of a text and the number of omitted characters, the same in any checkout."""
     roots = artifacts.roots
     portable = roots.portable(text)
     if len(portable) <= budget:
@@ -173,16 +173,16 @@ def beginning(text: str, budget: int, artifacts: Artifacts) -> tuple[str, int]:
 
 
 def nothing_below(_: str) -> str:
-    """For results below which nothing stands."""
+    """Return nothing to show below a result."""
     return ""
 
 
 def results_for(
     task: Task, plan: Plan, texts: Mapping[str, str], below: Callable[[str], str] = nothing_below
 ) -> list[UpstreamResult]:
-    """The results that a task's prompt lists: its dependencies', except those its instruction already contains.
+    """Return the results that a task's prompt lists: its dependencies', unless its instruction contains them.
 
-    `below` gives what else stands below a task's result, even if the result itself is in the instruction.
+    `below` returns text to show below a task's result, even if the instruction contains the result.
     """
     contained = {reference.id for reference in task.given if reference.is_whole}
     listed = {
@@ -208,7 +208,7 @@ def _shares(lengths: Mapping[str, int], budget: int) -> dict[str, int]:
 
 
 def _cut(text: str, allowed: int) -> str:
-    """The beginning of a text, not cut inside the name of a root."""
+    """Return the beginning of a text, not cut inside the name of a root."""
     return _whole_names(text[: max(allowed - _NOTE, _LEAST)])
 
 
@@ -222,7 +222,7 @@ def _note(text: str, whole: Path) -> str:
 
 
 def previous_round(previous: PreviousRound, prompts: Prompts, budget: int, artifacts: Artifacts) -> str:
-    """The text that shows a result as the previous attempt; of a long one, the beginning."""
+    """Return the text that shows a result as the previous attempt; of a long one, the beginning."""
     result, left = beginning(previous.result, budget, artifacts)
     variables = {"until": previous.until, "why": previous.why, "result": result, "left": left}
     return prompts.render("round", "user", variables)

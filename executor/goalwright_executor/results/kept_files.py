@@ -1,4 +1,4 @@
-"""The files that tools left in a run's artifacts, as their envelopes say."""
+"""The files that tools left in a run's artifacts, from their envelopes."""
 
 from __future__ import annotations
 
@@ -17,14 +17,13 @@ if TYPE_CHECKING:
 
     from goalwright_planner.plan.plan import Plan
 
-# Part of later prompts: changing it breaks strict replay of recorded runs.
 _BELOW = "Files of this task; read them with the tool ReadFile:"
 _MOST = 50
 
 
 @dataclass(frozen=True, slots=True)
 class Artifact:
-    """A file in a run's artifacts: its path there, its size and hash, and the task that wrote it last."""
+    """A file in a run's artifacts: its path, size and hash, and the task that wrote it last."""
 
     path: str
     bytes: int
@@ -32,13 +31,13 @@ class Artifact:
     task: str | None
 
     def to_dict(self) -> dict[str, Any]:
-        """The file as `--json` prints it."""
+        """Return the file as `--json` prints it."""
         return {"path": self.path, "bytes": self.bytes, "sha256": self.sha256, "task": self.task}
 
 
 @dataclass(slots=True)
 class KeptFiles:
-    """The files of a run by path, and which task wrote which; `images` are those that can be shown to a model."""
+    """The files of a run by path and by task; `images` are those that can be shown to a model."""
 
     files: dict[str, Artifact] = field(default_factory=dict)
     by_task: dict[str, dict[str, None]] = field(default_factory=dict)
@@ -46,7 +45,7 @@ class KeptFiles:
     images: dict[str, Image] = field(default_factory=dict)
 
     def note(self, task: str | None, envelope: Mapping[str, Any]) -> None:
-        """Add what a call left; a record may be a stranger's, so that a path must be a plain one."""
+        """Add what a call left; paths must be plain, because a record may be untrusted."""
         data = envelope.get("data")
         if not isinstance(data, dict) or envelope.get("status") == "error":
             return
@@ -54,7 +53,7 @@ class KeptFiles:
         self.changed |= {row["path"]: task or "" for row in _rows(data.get("changes")) if is_plain(row.get("path"))}
 
     def add(self, task: str | None, artifacts: Any, images: Any) -> None:
-        """Add files of a task, and which of them are images, in the form that tools tell of them."""
+        """Add files of a task and its images, in the form of tool results."""
         for row in _rows(artifacts):
             path, size, digest = row.get("path"), row.get("bytes"), row.get("sha256")
             if isinstance(path, str) and is_plain(path) and isinstance(size, int) and isinstance(digest, str):
@@ -63,24 +62,24 @@ class KeptFiles:
         self.images |= {image.path: image for image in _images(images) if image.path in self.files}
 
     def of_task(self, task: str) -> dict[str, Any]:
-        """The `artifacts` and `images` that `add` takes: the files that a task was the last to write."""
+        """Return the `artifacts` and `images` that a task wrote last, in the form that `add` takes."""
         files = [artifact for artifact in self.listed() if artifact.task == task]
         images = [self.images[artifact.path] for artifact in files if artifact.path in self.images]
         return {
-            "artifacts": tuple({"path": one.path, "bytes": one.bytes, "sha256": one.sha256} for one in files),
+            "artifacts": tuple({"path": file.path, "bytes": file.bytes, "sha256": file.sha256} for file in files),
             "images": tuple(images),
         }
 
     def listed(self) -> tuple[Artifact, ...]:
-        """All files, by path."""
+        """Return all files, by path."""
         return tuple(self.files[path] for path in sorted(self.files))
 
     def images_of(self, task: str, plan: Plan) -> list[Image]:
-        """The images that a task and its parts made."""
+        """Return the images that a task and its parts made."""
         return [self.images[path] for path in self._paths(task, plan) if path in self.images]
 
     def _paths(self, task: str, plan: Plan) -> list[str]:
-        """The files of a task and of all that has grown from it, in the order of the plan."""
+        """Return the files of a task and its parts, in the order of the plan."""
         own = {name for name in self.by_task if name == task or (name in plan and task in with_parents(name))}
         if not own - {task}:
             return list(self.by_task.get(task, ()))
@@ -88,7 +87,7 @@ class KeptFiles:
         return list(dict.fromkeys(path for name in parts if name in own for path in self.by_task[name]))
 
     def below(self, task: str, plan: Plan, artifacts: Path) -> str:
-        """What stands below a task's result in later prompts: its files and those of its parts; empty if none."""
+        """Return the list of a task's files, shown below its result in later prompts; empty if none."""
         paths = self._paths(task, plan)
         if not paths:
             return ""
@@ -97,7 +96,7 @@ class KeptFiles:
         return "\n".join(("", "", _BELOW, *lines))
 
     def copy(self) -> KeptFiles:
-        """The same state, to be continued apart."""
+        """Return an independent copy."""
         by_task = {task: dict(own) for task, own in self.by_task.items()}
         return KeptFiles(dict(self.files), by_task, dict(self.changed), dict(self.images))
 
@@ -122,6 +121,6 @@ def is_plain(path: Any) -> bool:
 
 
 def writers_of(files: KeptFiles) -> dict[str, str]:
-    """Which task wrote which file last, by the names that tools use."""
+    """Return the last writer of each file, by the names that tools use."""
     kept = {path: artifact.task or "" for path, artifact in files.files.items()}
     return kept | {f"workspace:{path}": task for path, task in files.changed.items()}

@@ -1,7 +1,7 @@
-"""Finished work, found by what it is: nothing that was paid for is done twice.
+"""Finds finished work by its content, so that nothing that was paid for is done twice.
 
 A model call is found by the hash of its request within its task, a tool call by the hash of its arguments, a task by
-its id and the hash of its inputs; never by position. Equal requests within a task are counted.
+its id and the hash of its inputs; never by position. Equal requests within a task are numbered.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 
 
 def request_form(request: Request, model: str, tools: Sequence[Any]) -> list[Any]:
-    """Everything that decides a call, as JSON values to be hashed; `tools` stand for the request's own.
+    """Return everything that decides a call, as JSON values to hash; `tools` stand for the request's own.
 
-    Recorded hashes are made of this form: a change to it makes every finished call be made again.
+    Recorded hashes have this form: changing it makes every finished call be made again.
     """
     messages = [
         [message.role, message.content, message.tool_call_id]
@@ -52,16 +52,16 @@ FindResult = Callable[[str], Awaitable[str | None]]
 
 
 async def at_once() -> None:
-    """For a run without a journal: there is nothing to wait for."""
+    """Wait for nothing, in a run without a journal."""
 
 
 @dataclass(slots=True)
 class Memo:
     """Looks up finished work before doing it again, and returns new work only once it is on disk.
 
-    New tool calls pass the run's `approvals`; `contents` keeps the files that they leave, `images` those that models
-    are shown. `first_asked` has, by task, the hash of the first request to its model, as it would be in any run and
-    task. With `keeps_replies`, new replies are found again too: a task may be dropped, and another one ask the same.
+    New tool calls need the run's `approvals`; `contents` records the files that they leave, `images` those that models
+    are shown. `first_asked` maps each task to the hash of its model's first request, independent of run and task. With
+    `keeps_replies`, new replies are found again too: a task may be dropped, and another one ask the same.
     """
 
     record: Record
@@ -69,10 +69,10 @@ class Memo:
     settle: Settle = at_once
     finished: FinishedWork = field(default_factory=FinishedWork)
     contents: FileContents | None = None
-    images: RunImages = field(default=None)  # type: ignore[assignment]  # __post_init__ makes them
-    approvals: Approvals = field(default=None)  # type: ignore[assignment]  # __post_init__ makes them
+    images: RunImages = field(default=None)  # type: ignore[assignment]  # set in __post_init__
+    approvals: Approvals = field(default=None)  # type: ignore[assignment]  # set in __post_init__
     called: list[Context] = field(default_factory=list)
-    loaded: dict[str, list[str]] = field(default_factory=dict)  # the skills that a task's model has loaded
+    loaded: dict[str, list[str]] = field(default_factory=dict)  # the skills that each task's model has loaded
     first_asked: dict[str | None, str] = field(default_factory=dict)
     keeps_replies: bool = False
     sent: SentMessages = field(default_factory=SentMessages)
@@ -87,24 +87,24 @@ class Memo:
             self.approvals = Approvals(self.record, self.settle, self.capture, known=self.finished.approvals)
 
     def recorded(self, event: AnyEvent) -> AnyEvent:
-        """Record an event, and return it as it is on record: a resumed run refuses an answer in the recorded words."""
+        """Record an event and return it as recorded: a resumed run repeats refusals in the recorded words."""
         if isinstance(event, PlanRefused):
             refused = self.finished.refusals.recorded(event, self.finished.replies)
             if refused is not None:
-                return refused  # type: ignore[return-value]  # it is one too
+                return refused  # type: ignore[return-value]  # the same class
         self.record(event)
         return event
 
     def request_hash(self, request: Request, model: str) -> str:
-        """The hash of a request within its task."""
+        """Return the hash of a request within its task."""
         return self._hashes(request, model)[0]
 
     def hash_anywhere(self, request: Request, model: str) -> str:
-        """The hash of a request, whatever the run and the task."""
+        """Return the hash of a request, independent of the run and the task."""
         return self._hashes(replace(request, task=None), model)[0]
 
     def hash_and_note(self, request: Request, model: str) -> str:
-        """The hash of a request within its task; notes the hash of the first one."""
+        """Return the hash of a request within its task; notes the hash of the first one."""
         is_first = request.role == "task" and request.task not in self.first_asked
         key, anywhere = self._hashes(request, model, both=is_first)
         if is_first:
@@ -112,7 +112,7 @@ class Memo:
         return key
 
     def _hashes(self, request: Request, model: str, *, both: bool = False) -> tuple[str, str]:
-        """The hash within its task and, if both are wanted, in any: all but the hashing itself is done once."""
+        """Return the hash within its task and, if `both`, the one in any task, serializing only once."""
         form = self.capture.value(request_form(request, model, [self._tool_hash(tool) for tool in request.tools]))
         text = canonical(form)
         key = digest_of(text)[:HASH]
@@ -122,7 +122,7 @@ class Memo:
         return key, digest_of(anywhere + text[len(within) :])[:HASH]
 
     def _tool_hash(self, tool: ToolSpec) -> str:
-        """The hash of an offered tool, computed once: every call of every task offers the same tools."""
+        """Return the hash of an offered tool, computed once because every call offers the same tools."""
         hashed = self._tools.get((tool.name, tool.description))
         if hashed is None or hashed[0] != tool.parameters:
             hashed = tool.parameters, self.capture.hash_of_tool(tool.name, tool.description, tool.parameters)
@@ -130,18 +130,18 @@ class Memo:
         return hashed[1]
 
     def tool_key(self, name: str, task: str | None, arguments: Mapping[str, Any]) -> str:
-        """The key of a tool call: the hash of its arguments within its task, and its number among equal calls."""
+        """Return the key of a tool call: the hash of its arguments within its task, and a number among equal calls."""
         return self.counted(self.capture.hash(["tool", task, name, arguments]), task)
 
     def counted(self, key: str, task: str | None = None) -> str:
-        """The key, with its number among equal ones."""
+        """Append the number among equal keys to a key."""
         self._asked[key] += 1
         if task is not None:
             self._keys.setdefault(task, set()).add(key)
         return f"{key}#{self._asked[key]}"
 
     def call_about(self, request: Request, model: str) -> tuple[str, CallStarted | None]:
-        """The hash of what a request is about, and the call on record that asked about it then, in whatever words."""
+        """Return the hash of a request's subject, and the recorded call about it, in any words."""
         if request.about is None:
             return "", None
         about = self.capture.hash([request.role, request.task, model, request.about])
@@ -153,7 +153,7 @@ class Memo:
         return about, calls[number] if number < len(calls) else None
 
     def forget(self, task: str) -> None:
-        """Count a task's calls from the first again: what it did is not part of the plan, and it ends once more."""
+        """Count a task's calls from the first again, because its work left the plan and it runs once more."""
         for key in self._keys.pop(task, ()):
             del self._asked[key]
         self.first_asked.pop(task, None)
@@ -161,7 +161,7 @@ class Memo:
             del self.finished.outputs[output]
 
     async def tool(self, tool: Tool, task: str, arguments: Mapping[str, Any]) -> Envelope:
-        """The recorded result of the call, or else a new one, recorded before it is returned."""
+        """Return the recorded result of a call, or else a new one, recorded before it is returned."""
         key = self.tool_key(tool.name, task, arguments)
         recorded = self.finished.envelopes.get(key)
         if recorded is not None:
@@ -181,7 +181,7 @@ class Memo:
         return envelope
 
     def note_images(self, request: Request, reply: Reply) -> None:
-        """Note which images a model has seen, and which it was only told of."""
+        """Note which images a model has seen, and which were only described to it."""
         if request.images:
             shown = {image.sha256 for image in request.images}
             (self.images.unseen if reply.unseen >= len(request.images) else self.images.seen).update(shown)
@@ -191,14 +191,14 @@ class Memo:
             self.loaded.setdefault(task, []).append(str(envelope.data.get("name", "")))
 
     def successful_calls(self) -> list[Context]:
-        """What tools were called with in this run, recorded calls included; without those that failed."""
+        """Return the contexts of successful tool calls in this run, recorded ones included."""
         return [
             *(envelope.context for envelope in self.finished.envelopes.values() if envelope.error is None),
             *self.called,
         ]
 
     def inputs(self, task: Task, results: Mapping[str, str]) -> str:
-        """The hash of what a task is given: its own fields, and the results that it builds on."""
+        """Return the hash of a task's inputs: its own fields, and the results that it builds on."""
         before = [*map(results.get, task.depends_on)]
         if task.refers:
             before += map(results.get, (*task.references, *task.reads))
@@ -206,7 +206,7 @@ class Memo:
         return self.capture.hash_of_task(task, before)
 
     def output(self, task: Task, inputs: str) -> str | None:
-        """The task's output, if it was finished with these inputs."""
+        """Return the task's output, if it was finished with these inputs."""
         reused = self.finished.reused.get(task.id)
         return reused if reused is not None else self.finished.outputs.get((task.id, inputs))
 
@@ -229,7 +229,7 @@ class MemoModel(WrappedModel):
     memo: Memo
 
     async def complete(self, request: Request) -> Reply:
-        """The recorded reply, or else a new one, recorded before it is returned."""
+        """Return the recorded reply, or else a new one, recorded before it is returned."""
         reply = await self._reply(self.memo.sent.as_sent(request))
         self.memo.note_images(request, reply)
         return reply

@@ -1,4 +1,4 @@
-"""How a task ended, or how it goes on."""
+"""The outcomes of a task: how it ended, or how it continues."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """It succeeded, with this output; by the `key`, if there is one, other runs find it."""
+    """The task succeeded; other runs find its output by the `key`, if there is one."""
 
     output: str
     key: str = ""
@@ -22,7 +22,7 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """It failed; other tasks are not affected unless they depend on it. Its last result may be kept as `output`."""
+    """The task failed; only dependent tasks are affected. Its last result may be kept as `output`."""
 
     error: str
     output: str | None = None
@@ -30,28 +30,28 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """It was not done, because a task it depends on has no result or a person denied it."""
+    """The task was not run, because a dependency has no result or a person denied it."""
 
     error: str
 
 
 @dataclass(frozen=True, slots=True)
 class Unneeded:
-    """It did not start, because its condition does not hold or nothing that it depends on was needed."""
+    """The task did not start, because its condition does not hold or none of its dependencies was needed."""
 
     error: None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Cancelled:
-    """It was stopped before it ended, by the user or a limit."""
+    """The user or a limit stopped the task."""
 
     error: str
 
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """It waits for a person's answer; it goes on when the run is resumed with one."""
+    """The task waits for a person's answer; it continues when the run is resumed with one."""
 
     error: str
 
@@ -69,7 +69,7 @@ _BECAME: dict[type[Outcome], str] = {Failed: "failed", Skipped: "was skipped", C
 
 @dataclass(frozen=True, slots=True)
 class Grown:
-    """It goes on in tasks of its own, at most `width` at a time; once they have ended, `finish` gives its output."""
+    """The task continues in subtasks, at most `width` at a time; when they have ended, `finish` gives its output."""
 
     tasks: tuple[Task, ...]
     finish: Callable[[Mapping[str, Outcome]], Awaitable[str | Outcome | Grown]]
@@ -77,12 +77,12 @@ class Grown:
 
 
 def output_of(outcome: Outcome | None) -> str | None:
-    """What others can read of a task: its output, or the last result of one that failed."""
+    """Return a task's output, or the last result of a failed one."""
     return outcome.output if isinstance(outcome, Done | Failed) else None
 
 
 def outcome_of(end: TaskFinished) -> Outcome:
-    """How a task ended, by its event."""
+    """Return the outcome in a recorded event."""
     match end.status:
         case "done":
             return Done(end.output or "", end.key)
@@ -97,16 +97,16 @@ def outcome_of(end: TaskFinished) -> Outcome:
 
 
 def why_not(task: Task, outcomes: Mapping[str, Outcome]) -> Skipped | Unneeded | None:
-    """Why a task will not run, from how its dependencies ended; None if it will.
+    """Return why a task will not run, from the outcomes of its dependencies; None if it will.
 
-    It runs if none of them failed and one or more is done; if none was needed, it is not needed either. A dependency
-    whose status its condition reads does not keep it from running, however it ended.
+    It runs if no dependency failed and at least one is done; if none was needed, it is not needed either. Dependencies
+    whose status its condition reads never prevent it.
     """
     for before in task.depends_on:
         if type(outcomes[before]) is not Done:
             break
     else:
-        return None  # as nearly always
+        return None  # the usual case
     read_anyway = task.reads_status_of
     without = [
         f"{before!r}, which {_BECAME[type(outcomes[before])]}"
@@ -120,9 +120,9 @@ def why_not(task: Task, outcomes: Mapping[str, Outcome]) -> Skipped | Unneeded |
 
 
 def handled(tasks: Iterable[Task], status: Callable[[str], str | None]) -> dict[str, str]:
-    """The tasks without a result whose failure was planned for, each with the task that did its part.
+    """Map tasks without a result whose failure was planned for to the task that handled it.
 
-    That one's condition reads the status of the other, and it is done.
+    The handler's condition reads the status of the failed task, and the handler is done.
     """
     return {
         name: task.id

@@ -1,4 +1,4 @@
-"""The results of tasks as other tasks read them: outputs, how tasks ended, how many items there are."""
+"""The results of tasks as other tasks read them: outputs, statuses and numbers of items."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 
 class MissingField(GoalwrightError):
-    """A task refers to something that an earlier task does not have."""
+    """A task refers to a value that an earlier task does not have."""
 
     code = "MISSING_FIELD"
 
 
 class TaskResults(dict[str, str]):
-    """Outputs by the ids of tasks, with the `outcomes` of all that have ended.
+    """Outputs by task id, with the `outcomes` of all ended tasks.
 
-    A task that failed has one only if its last result was kept.
+    A failed task has an output only if its last result was kept.
     """
 
     def __init__(self, outcomes: Mapping[str, Outcome]) -> None:
@@ -36,19 +36,19 @@ class TaskResults(dict[str, str]):
 
 
 def done_among(names: Iterable[str], results: Mapping[str, str]) -> tuple[str, ...]:
-    """Those tasks that ended well, and not only with the last result of one that failed."""
+    """Return the tasks that are done, without failed ones that kept a result."""
     if not isinstance(results, TaskResults):
         return tuple(name for name in names if name in results)
     return tuple(name for name in names if isinstance(results.outcomes.get(name), Done))
 
 
 def is_known(reference: Reference, results: Mapping[str, str]) -> bool:
-    """Whether there is such a task; what a text quotes need not name any."""
+    """Whether the referenced task exists; a text may quote references to unknown tasks."""
     return not isinstance(results, TaskResults) or reference.id in results.outcomes
 
 
 def value_of(reference: Reference, results: Mapping[str, str]) -> Any:
-    """What a reference stands for: empty text if its task was not needed; raises MissingField if there is nothing."""
+    """Return the value of a reference: empty text if its task was not needed; raises MissingField if there is none."""
     if reference.part == "status":
         return _status(reference, results)
     if reference.of not in results:
@@ -76,7 +76,7 @@ def _status(reference: Reference, results: Mapping[str, str]) -> str:
 
 
 def _without_output(reference: Reference, results: Mapping[str, str]) -> Any:
-    """What stands for a result that is not there: a task that was not needed, or failed and was handled, gives none."""
+    """Return the value for a missing result: empty if its task was not needed, or its failure was handled."""
     outcome = _outcome(reference, results)
     if reference.part == "count":
         if outcome is None or isinstance(outcome, Unneeded):
@@ -101,7 +101,7 @@ def _no_item(reference: Reference, results: Mapping[str, str]) -> str:
 
 
 def _count(reference: Reference, results: Mapping[str, str]) -> int:
-    """How many items a task with `for_each` over this result would have."""
+    """Return how many items a task with `for_each` over this result would have."""
     ends = results.outcomes if isinstance(results, TaskResults) else results
     if items := [name for name in ends if parent_of(name) == reference.of and number_of(name) is not None]:
         return len(done_among(items, results))

@@ -1,6 +1,6 @@
-"""One attempt at a task: whatever it raises becomes an outcome, so that the other tasks continue.
+"""One attempt at a task, whose errors become outcomes so that other tasks continue.
 
-All tasks of a schedule share one timer for their time limits: one for each costs more than scheduling it.
+All tasks of a schedule share one timer for their time limits: one timer each costs more than scheduling the task.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ScheduleLimits:
-    """How many tasks run at a time, and how long one may take."""
+    """How many tasks run at a time, and how long each may take."""
 
     concurrency: int = 16
     task_seconds: float | None = None
 
 
 async def attempt(work: Awaitable[str | Outcome | Grown], limit: TimeLimit) -> Outcome | Grown:
-    """How the work ended, within its time. Raises Halted."""
+    """Return the outcome of the work within its time limit. Raises Halted."""
     hold_slot(limit)
     try:
         result = await work
@@ -47,31 +47,31 @@ async def attempt(work: Awaitable[str | Outcome | Grown], limit: TimeLimit) -> O
         return Skipped(denied.message)
     except GoalwrightError as error:
         return Failed(str(error))
-    except Exception as error:  # noqa: BLE001 - whatever one task raises, the others continue
+    except Exception as error:  # noqa: BLE001 - an error of one task must not stop the others
         return unexpected(error)
     finally:
         limit.end()
 
 
 def unexpected(error: Exception) -> Failed:
-    """What a task fails with that raised what no task should."""
+    """Return the failure for an unexpected exception."""
     return Failed(f"an unexpected error, please report it: {type(error).__name__}: {error}")
 
 
 async def needed(check: Awaitable[bool]) -> str | Unneeded:
-    """Whether a task is needed, as work to attempt."""
+    """Return whether a task is needed, in the form of work to attempt."""
     return "" if await check else Unneeded()
 
 
 @dataclass(slots=True, eq=False)
 class TimeLimit:
-    """A task's limit, and its slot among those that run. Past it, the task is cancelled, as by `asyncio.timeout`.
+    """A task's time limit and its slot; when the time is up, the task is cancelled, as by `asyncio.timeout`.
 
-    Several calls of a task may wait for a person at a time: the clock stands still, and the slot is free. It is taken
-    again at once when the last one is answered, so for a moment there may be more tasks at a time than allowed.
+    While calls of a task wait for a person, its clock stops and its slot is free. The slot is taken again at once when
+    the last one is answered, so for a moment more tasks may run than allowed.
     """
 
-    task: asyncio.Task[None] | None  # until its end: its context has this limit
+    task: asyncio.Task[None] | None  # until its end, because the task's context refers to this limit
     when: float
     limits: TimeLimits
     waiting: int = 0
@@ -81,7 +81,7 @@ class TimeLimit:
     expired: bool = False
 
     def release(self) -> None:
-        """Stop the clock and give the slot up."""
+        """Stop the clock and give up the slot."""
         self.waiting += 1
         if self.waiting == 1:
             self._stop()
@@ -90,7 +90,7 @@ class TimeLimit:
             self.limits.moved(1)
 
     def reacquire(self) -> None:
-        """Take the slot again, with the time that was left, on a timer of its own."""
+        """Take the slot again, with the remaining time on a separate timer."""
         self.waiting -= 1
         if self.waiting == 0:
             if self.limits.seconds is not None:
@@ -105,7 +105,7 @@ class TimeLimit:
             self.task.cancel()
 
     def end(self) -> bool:
-        """Say that the work has ended; returns whether this limit cancelled it, and nothing else did."""
+        """End the limit; returns whether it, and nothing else, cancelled the task."""
         task, self.task = self.task, None
         self._stop()
         return self.expired and task is not None and task.uncancel() == 0
@@ -118,21 +118,23 @@ class TimeLimit:
 
 @dataclass(slots=True)
 class TimeLimits:
-    """The limits of all tasks of a schedule, `seconds` each; `moved` hears +1 when a place is left, -1 when taken."""
+    """The limits of a schedule's tasks, `seconds` each; `moved` gets +1 for a released slot, -1 for a taken one."""
 
     seconds: float | None
     moved: Callable[[int], None]
     loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
-    _running_out: deque[TimeLimit] = field(default_factory=deque)  # in order, since all are as long
+    _running_out: deque[TimeLimit] = field(
+        default_factory=deque
+    )  # in order of expiry, because all have the same duration
     _timer: asyncio.TimerHandle | None = None
 
     @property
     def exceeded(self) -> str:
-        """What is wrong with a task that took longer."""
+        """The error of a task that took longer."""
         return f"it took longer than {self.seconds:g} s; raise task_timeout, or split the task"
 
     def begin(self, task: asyncio.Task[None]) -> TimeLimit:
-        """The limit of a task's work that starts now."""
+        """Return the limit of a task that starts now."""
         if self.seconds is None:
             return TimeLimit(task, 0.0, self)
         limits = self._running_out
@@ -145,13 +147,13 @@ class TimeLimits:
         return limit
 
     def close(self) -> None:
-        """Stop the timer: no task runs any more."""
+        """Stop the timer, when no task runs any more."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
     def _ring(self) -> None:
-        """Cancel the tasks whose time is up, and wait for the next; those that were released have their own timers."""
+        """Cancel the tasks whose time is up, and set the timer again; released tasks have their own timers."""
         now, limits = self.loop.time(), self._running_out
         while limits and (limits[0].task is None or limits[0].was_released or limits[0].when <= now):
             limit = limits.popleft()
@@ -161,7 +163,7 @@ class TimeLimits:
 
 
 async def cancelled(tasks: Collection[asyncio.Task[None]]) -> None:
-    """Cancel tasks that run, and wait until they have ended."""
+    """Cancel running tasks, and wait until they have ended."""
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)

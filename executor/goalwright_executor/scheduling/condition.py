@@ -1,4 +1,4 @@
-"""Whether a task is needed, or its rounds end: conditions, decided by comparing values or by asking a model."""
+"""Decides conditions, by comparing values or asking a model: whether a task is needed, or its rounds end."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _SHOWN = 80
 
 @dataclass(frozen=True, slots=True)
 class ConditionVerdict:
-    """Whether a condition holds, and the values or the model's reason that decided it; what a model said is `said`."""
+    """Whether a condition holds, and why: the values, or the model's reason, which is also in `said`."""
 
     holds: bool
     why: str
@@ -54,7 +54,7 @@ class ConditionVerdict:
 
 @dataclass(frozen=True, slots=True)
 class ConditionCheck:
-    """Checks the conditions of one plan's tasks; `earlier` finds the results of earlier turns that one refers to."""
+    """Checks the conditions of a plan's tasks; `earlier` finds referenced results of earlier turns."""
 
     current: CurrentPlan
     models: Models
@@ -65,7 +65,7 @@ class ConditionCheck:
     earlier: Callable[[object], Mapping[str, Outcome]] | None = None
 
     async def check(self, task: Task, outcomes: Mapping[str, Outcome]) -> bool:
-        """Whether a task's condition holds; recorded, unless there is none."""
+        """Return whether a task's condition holds, and record it, unless there is none."""
         if task.when is None:
             return True
         verdict = await self._decide(task, task.when, "when", outcomes)
@@ -75,9 +75,9 @@ class ConditionCheck:
     async def ends(
         self, task: Task, repeat: Repeat, number: int, output: str, outcomes: Mapping[str, Outcome]
     ) -> ConditionVerdict:
-        """Whether the output of a round, by its number, ends the rounds of a task; recorded."""
-        known = {**outcomes, written_id(task.id): Done(output)}
-        verdict = await self._decide(task, repeat.until, "repeat.until", known)
+        """Return whether the output of a round ends the rounds of a task, and record it."""
+        results = {**outcomes, written_id(task.id): Done(output)}
+        verdict = await self._decide(task, repeat.until, "repeat.until", results)
         self.record(ConditionChecked(task.id, repeat.until, verdict.holds, verdict.why, number))
         return verdict
 
@@ -90,7 +90,7 @@ class ConditionCheck:
             value: _of_item(task, value) if _is_of_item(task, value) else self._value(value, outcomes)
             for value in conditions.values_in(condition)
         }
-        if faults := list(conditions.problems(condition, key)):  # a plan is checked, but a record may be a stranger's
+        if faults := list(conditions.problems(condition, key)):  # plans are validated, but records may be untrusted
             raise GoalwrightError("; ".join(faults))
         if isinstance(condition, str):
             holds = evaluate(conditions.parse(condition), values.__getitem__)
@@ -101,7 +101,7 @@ class ConditionCheck:
         return ConditionVerdict(holds, why, said=why)
 
     def _value(self, value: ValueOf, outcomes: Mapping[str, Outcome]) -> Any:
-        """What a reference stands for: an output is null if a failed task has none, and empty if it was not needed."""
+        """Return the value of a reference: null for a failed task without output, empty if it was not needed."""
         outcome = outcomes.get(value.of)
         if outcome is None:
             return None
@@ -115,7 +115,7 @@ class ConditionCheck:
         return None if field is MISSING else field
 
     def _count(self, value: ValueOf, outcome: Outcome, outcomes: Mapping[str, Outcome]) -> int | None:
-        """How many items a task with `for_each` over this one would have; null if there is no list."""
+        """Return how many items a task with `for_each` over this one would have; null if there is no list."""
         if output_of(outcome) is None:
             return 0 if isinstance(outcome, Unneeded) else None
         try:
@@ -135,27 +135,27 @@ class ConditionCheck:
             Message("user", self.prompts.render(agent, "user", variables)),
         )
         model = self.models.for_role("condition")
-        given = tuple(message for message in messages if message.content)
-        reply = await model.complete(Request(given, schema=SCHEMA, role="condition", task=task.id, about=filled))
+        prompt = tuple(message for message in messages if message.content)
+        reply = await model.complete(Request(prompt, schema=SCHEMA, role="condition", task=task.id, about=filled))
         return _verdict(reply, model.name)
 
 
 def _is_of_item(task: Task, value: ValueOf) -> bool:
-    """Whether a value is of the item that a task is for: `<<item.output>>` is a field of it."""
+    """Whether a value is a field of the task's item, such as `<<item.output>>`."""
     return value.id == "item" and (task.item is not None or not value.part)
 
 
 def _of_item(task: Task, value: ValueOf) -> Any:
-    """What the item has at the path of a value; null if it has no such field."""
+    """Return the field of the item at the path of a value; null if there is none."""
     path = str(value).removeprefix("<<item").removesuffix(">>")
     if task.item is None:
         return None
-    found = fan_out.item_values([str(value)], task.item.value, number_of(task.id) or 0)[path]
-    return None if found is MISSING else found
+    field = fan_out.item_values([str(value)], task.item.value, number_of(task.id) or 0)[path]
+    return None if field is MISSING else field
 
 
 def _name(value: ValueOf) -> str:
-    """What a text is called where it is too long for a prompt: the same as for every other prompt."""
+    """Return the name of a text that is too long for a prompt, the same as in other prompts."""
     return value.of if value.part == "output" and not value.path else str(value).strip("<>")
 
 
@@ -172,7 +172,7 @@ def _verdict(reply: Reply, model: str) -> tuple[bool, str]:
 
 
 def evaluate(condition: Condition, value_of: Callable[[ValueOf], Any]) -> bool:
-    """Whether a condition holds for these values."""
+    """Return whether a condition holds for these values."""
     match condition:
         case Junction(word="and", parts=parts):
             return all(evaluate(part, value_of) for part in parts)
@@ -212,7 +212,7 @@ def _equal(left: Any, right: Any) -> bool:
 
 
 def _comparable(left: Any, right: Any) -> tuple[Any, Any]:
-    """Both values as numbers where both are, else as text."""
+    """Return both values as numbers if both are numbers, else as texts."""
     a, b = _number(left), _number(right)
     return (_text(left), _text(right)) if a is None or b is None else (a, b)
 
@@ -232,13 +232,13 @@ def _is_empty(value: Any) -> bool:
 
 
 def _number(value: Any) -> Decimal | None:
-    """The value as a number, if it is one or a text that is nothing else."""
+    """Return the value as a number, if it is one or a text that contains only one."""
     text = value.strip() if isinstance(value, str) else "" if isinstance(value, bool) else str(value)
     return Decimal(text) if _NUMBER.fullmatch(text) else None
 
 
 def _text(value: Any) -> str:
-    """The value as text to compare: trimmed, without case."""
+    """Return the value as text to compare, trimmed and without case."""
     match value:
         case str():
             return value.strip().casefold()

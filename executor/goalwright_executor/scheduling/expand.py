@@ -1,7 +1,7 @@
-"""Fan-out: a task with `for_each` goes on in a task for each item of its list.
+"""Fan-out: a task with `for_each` continues in a subtask for each item of its list.
 
-The items follow from the list, which is on record. On resume the same tasks grow again, and are found finished; a list
-that has changed since changes the plan.
+The items follow from the recorded list, so a resumed run creates the same tasks and finds them finished; a list that
+has changed changes the plan.
 """
 
 from __future__ import annotations
@@ -49,23 +49,23 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class CurrentPlan:
-    """The plan of a run as it is now."""
+    """The current plan of a run."""
 
     plan: Plan
     record: Recorder
 
     def change(self, event: PlanChanged) -> None:
-        """Record a change of the plan, and make it as it is on record."""
+        """Record a change of the plan, and apply it as recorded."""
         self.plan = self.record(event).applied(self.plan)
 
     def items(self, task_id: str, path: str, results: Mapping[str, str]) -> list[tuple[int, Any]]:
-        """The items in a task's output, each with its number; a task that had items itself gives their outputs.
+        """Return the numbered items in a task's output; a task that had items itself gives their outputs.
 
         Raises NotAList.
         """
         if not path and task_id in self.plan and self.plan.task(task_id).for_each is not None:
             parts = self.plan.parts_of(task_id)
-            if parts:  # a failed one may have kept its last result, which does not count
+            if parts:  # the last result of a failed part does not count
                 done = done_among((part.id for part in parts), results)
                 return [(number_of(part_id) or 0, results[part_id]) for part_id in done]
         value = value_at(results.get(task_id, ""), path)
@@ -78,21 +78,21 @@ class CurrentPlan:
 
 
 class GrowthLimits(Protocol):
-    """How far a plan may grow."""
+    """Limits the growth of a plan."""
 
     def fault(self, task: Task, added: Sequence[Task], plan: Plan) -> str | None:
-        """Why a task may not grow into its items; None if it may."""
+        """Return why a task may not grow into its items; None if it may."""
 
 
 @dataclass(frozen=True, slots=True)
 class SetLimits:
-    """The limits that are set; a task that names how many it takes may have more than `max_items`."""
+    """The configured limits; a task that names a number of items may have more than `max_items`."""
 
     known: Known
     max_items: int
 
     def fault(self, task: Task, added: Sequence[Task], plan: Plan) -> str | None:
-        """The first limit that is exceeded, with its setting."""
+        """Return the first limit that is exceeded, with its setting."""
         if task.for_each is not None and task.first is None and len(added) > self.max_items:
             return (
                 f"its list has {len(added):,} items, more than the {self.max_items:,} allowed; "
@@ -103,7 +103,7 @@ class SetLimits:
 
 @dataclass(frozen=True, slots=True)
 class FanOut:
-    """Lets tasks with `for_each` grow; items that others have taken the place of are not run, unless it keeps them."""
+    """Expands tasks with `for_each`; replaced items are not run, unless it keeps them."""
 
     current: CurrentPlan
     memo: Memo
@@ -111,7 +111,7 @@ class FanOut:
     keeps_replaced: bool = False
 
     def grow(self, task: Task, results: Mapping[str, str]) -> Grown:
-        """The tasks for the items of a task's list; raises if it has no list, or one that is too long."""
+        """Return the tasks for the items of a task's list; raises if there is no list, or one that is too long."""
         try:
             numbered = self._items(task, results)
         except fan_out.NotAList as error:
@@ -137,14 +137,14 @@ class FanOut:
             raise fan_out.NotAList(f"{task.for_each!r:.80} is not a reference")
         reference = reference_of(match)
         if reference.of not in results:
-            task_results.value_of(reference, results)  # raises if there is no such item, or it failed
+            task_results.value_of(reference, results)  # raises if the item does not exist or failed
         value = value_of(reference)
         return self.current.items(value.of, value.path, results)
 
     def join(
         self, task: Task, parts: Sequence[Task], cause: ChangeCause = "for_each", left_out: int = 0
     ) -> tuple[Task, ...]:
-        """Bring the parts of a task into the plan, as far as they are not in it already; returns those in the plan."""
+        """Add the parts of a task to the plan, unless they are in it already; returns the parts in the plan."""
         before = {part.id: part for part in self.current.plan.parts_of(task.id)}
         added = tuple(part for part in parts if before.get(part.id) != part)
         kept = {part.id for part in parts} - {part.id for part in added}
@@ -155,16 +155,16 @@ class FanOut:
             self.current.change(PlanChanged(cause, task.id, added, dropped))
             if left_out:
                 taken = f"the first {len(parts):,} of {counted(len(parts) + left_out, 'item')}"
-                more = f"{left_out:,} {plural(left_out, 'is', 'are')} left out"
-                self.current.record(Warned(f"task {task.id!r} takes {taken}; {more}"))
+                rest = f"{left_out:,} {plural(left_out, 'is', 'are')} left out"
+                self.current.record(Warned(f"task {task.id!r} takes {taken}; {rest}"))
         joined_parts = self.current.plan.parts_of(task.id)
         self._reuse(joined_parts)
         return joined_parts
 
     def join_round(self, task: Task, again: Task) -> Task:
-        """Bring a round of a task into the plan, unless it is there; returns it as it is in the plan.
+        """Add a round of a task to the plan, unless it is there; returns it as it is in the plan.
 
-        A round that differs from the one on record takes its place, and that of all rounds after it.
+        A round that differs from the recorded one replaces it and all rounds after it.
         """
         plan = self.current.plan
         if self._has(again):
@@ -175,11 +175,11 @@ class FanOut:
         return self.current.plan.task(again.id)
 
     def round_fault(self, task: Task, again: Task) -> str | None:
-        """Why a round of a task may not join the plan; None if it may, or is there."""
+        """Return why a round of a task may not join the plan; None if it may, or is there."""
         return None if self._has(again) else self.limits.fault(task, (again,), self.current.plan)
 
     def _forgotten(self, parts: Collection[str]) -> tuple[str, ...]:
-        """The ids of parts that leave the plan, with all that has grown from them: none of it is reused."""
+        """Return the ids of tasks that leave the plan with these parts; none of them is reused."""
         if not parts:
             return ()
         gone = {*parts}
@@ -193,7 +193,7 @@ class FanOut:
         return part.id in plan and plan.task(part.id) == part
 
     def _reuse(self, parts: Sequence[Task]) -> None:
-        """Take the outputs of equal items in the run that this one repeats a part of."""
+        """Use the outputs of equal items in the run that this one partly repeats."""
         reused = self.memo.finished.reused
         for part, old in _equal(parts, self.memo.finished.parts).items():
             if part not in reused:
@@ -203,13 +203,13 @@ class FanOut:
 
 
 def _part(task: Task, number: int, value: Any, results: Mapping[str, str]) -> Task:
-    """The task for one item; it depends on what has a result, except the list itself unless it is mentioned."""
+    """Return the task for one item; it depends on tasks with a result, but on the list only if it mentions it."""
     listed = {reference.id for reference in references(task.for_each)} if isinstance(task.for_each, str) else set()
-    unwanted = listed - set(task.references)
+    excluded = listed - set(task.references)
     return replace(
         task,
         id=item_id(task.id, number),
-        depends_on=tuple(name for name in done_among(task.depends_on, results) if name not in unwanted),
+        depends_on=tuple(name for name in done_among(task.depends_on, results) if name not in excluded),
         when=task.when if task.each_when else None,
         for_each=None,
         width=None,
@@ -219,24 +219,24 @@ def _part(task: Task, number: int, value: Any, results: Mapping[str, str]) -> Ta
 
 
 def _equal(parts: Sequence[Task], finished: Sequence[FinishedPart]) -> dict[str, FinishedPart]:
-    """For each part the finished one that was told the same: the one in its place, else the next in order."""
+    """Map each part to the finished one with the same content: the one with its id, else the next in order."""
     if not finished:
         return {}
-    told = {part.id: _content(part) for part in parts}
+    contents = {part.id: _content(part) for part in parts}
     before = [(old, _content(old.task)) for old in finished]
-    equal = {old.task.id: old for old, content in before if told.get(old.task.id) == content}
+    equal = {old.task.id: old for old, content in before if contents.get(old.task.id) == content}
     left: dict[str, deque[FinishedPart]] = {}
     for old, content in before:
         if old.task.id not in equal:
             left.setdefault(content, deque()).append(old)
     for part in parts:
-        if part.id not in equal and left.get(told[part.id]):
-            equal[part.id] = left[told[part.id]].popleft()
+        if part.id not in equal and left.get(contents[part.id]):
+            equal[part.id] = left[contents[part.id]].popleft()
     return equal
 
 
 def _content(part: Task) -> str:
-    """What an item's task is told, whatever its place in the list, unless it is told that too."""
+    """Return the content of an item's task, without its position in the list unless a text mentions it."""
     texts = strings((part.instruction, part.arguments, part.asked))
     numbered = any(match["path"] == NUMBER for text in texts for match in ITEM.finditer(text))
     document = part.to_dict() | {
@@ -246,10 +246,10 @@ def _content(part: Task) -> str:
 
 
 def joined(parts: Sequence[Task], outcomes: Mapping[str, Outcome], *, as_json: bool = False) -> str:
-    """The items' outputs together; raises if there are items and none has one.
+    """Join the items' outputs; raises if there are items and none has an output.
 
-    Outputs with a form are a JSON list (`as_json`), with null for an item that failed; others each stand under their
-    item. Items that were not needed are left out.
+    Outputs with a schema become a JSON list (`as_json`), with null for a failed item; others are joined under headings.
+    Items that were not needed are left out.
     """
     parts = [part for part in parts if not isinstance(outcomes[part.id], Unneeded)]
     done = {part.id: outcome.output for part in parts if isinstance(outcome := outcomes[part.id], Done)}

@@ -14,10 +14,10 @@ class Finished(Protocol):
     """Finds tasks that were finished before, in this run or in the one that it reuses."""
 
     def inputs(self, task: Task, results: Mapping[str, str]) -> str:
-        """The hash of what the task is given."""
+        """Return the hash of a task's inputs."""
 
     def output(self, task: Task, inputs: str) -> str | None:
-        """The task's output, if it was finished with these inputs."""
+        """Return the task's output, if it was finished with these inputs."""
 
     def grows_again(self, task: Task) -> bool:
         """Whether a finished task had items of its own, which the rest of the plan may need."""

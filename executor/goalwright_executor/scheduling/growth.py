@@ -1,4 +1,4 @@
-"""A task that goes on in tasks of its own: how many have yet to end, and how many may be under way at a time."""
+"""Counts the subtasks of one task: how many have not ended, and how many may run at a time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Growth:
-    """The parts of one task, which waits for them outside the limit of tasks that run at a time."""
+    """The subtasks of one task, which waits for them without taking a slot."""
 
     parent: str
     grown: Grown
@@ -22,11 +22,11 @@ class Growth:
 
     @classmethod
     def of(cls, parent: str, grown: Grown) -> Growth:
-        """The parts that a task has grown into, none of them started."""
+        """Return the subtasks of a task, with none started."""
         return cls(parent, grown, len(grown.tasks))
 
     def may_start(self, part: str) -> bool:
-        """Whether a part that is ready may start; if not, `end` of another gives it back."""
+        """Whether a ready subtask may start; if not, `end` of another returns it later."""
         if self.grown.width is not None and len(self._under_way) >= self.grown.width:
             self._held.append(part)
             return False
@@ -34,7 +34,7 @@ class Growth:
         return True
 
     def end(self, part: str) -> str | None:
-        """Count a part that has ended, and return one that may start now."""
+        """Count a subtask that has ended, and return one that may start now."""
         self.left -= 1
         if part not in self._under_way:  # skipped before it started
             return None

@@ -1,8 +1,7 @@
-"""Rounds: a task with `repeat` is done again, until a condition on its result holds.
+"""Rounds: a task with `repeat` is repeated until a condition on its result holds.
 
-the first round is the task itself → does its result end it? → if not, the next round joins the plan as `draft#2`, with
-that result in view → its result is asked the same. What decides is on record, so a resume and a replay come to the same
-rounds.
+The first round is the task itself. While its result does not end it, the next round joins the plan as `draft#2`, with
+that result in its prompt. The verdicts are recorded, so a resume and a replay have the same rounds.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Rounds:
-    """Lets tasks with `repeat` go on in further rounds, which join the plan as other `parts` do."""
+    """Repeats tasks with `repeat` in further rounds, which join the plan like other `parts`."""
 
     parts: FanOut
     condition: ConditionCheck
@@ -36,7 +35,7 @@ class Rounds:
     async def after_first(
         self, task: Task, results: Mapping[str, str], ended: str | Done | Grown | Unneeded
     ) -> Outcome | Grown:
-        """How a task goes on after its first round, which ended so, or grew into tasks of its own."""
+        """Return how a task continues after its first round, which `ended` or grew into subtasks."""
         outcomes = results.outcomes if isinstance(results, TaskResults) else {}
         return await self._after(task, results, 1, ended, outcomes)
 
@@ -65,7 +64,7 @@ class Rounds:
     async def _judge(
         self, task: Task, results: Mapping[str, str], number: int, output: str, outcomes: Mapping[str, Outcome]
     ) -> Outcome | Grown:
-        """Done if the result of a round ends them, failed after the last one, else the next round."""
+        """Return Done if the result of a round ends the task, Failed after the last round, else the next round."""
         repeat = task.repeat
         assert repeat is not None  # noqa: S101 - the caller checked it
         try:
@@ -75,7 +74,7 @@ class Rounds:
         if verdict.holds:
             return Done(output)
         if number >= repeat.most:
-            # Not the values: cut short, a path in one would differ in another checkout.
+            # Without the values: a shortened path in one would differ in another checkout.
             why = f": {verdict.said}" if verdict.said else ""
             return Failed(f"it was done in {number} rounds, and this does not hold: {repeat.text}{why}", output)
         return self._next(task, results, number + 1, PreviousRound(output, repeat.text, verdict.said))

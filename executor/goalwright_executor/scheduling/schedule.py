@@ -1,12 +1,11 @@
-"""Runs a plan's graph: a task starts as soon as its own dependencies are done, not level by level.
+"""Runs the graph of a plan: each task starts as soon as its own dependencies have ended, not level by level.
 
-ready tasks start, as many at a time as the limit allows
-→ a task ends: its outcome is recorded
-→ tasks that waited only for it become ready, or are skipped if it has no result
-→ until nothing is ready or running, and no more tasks can be added; a failed task does not fail the others
+Ready tasks start, up to the concurrency limit. When a task ends, its outcome is recorded, and tasks that waited only
+for it become ready, or are skipped if it has no result. A failed task does not fail the others. The run ends when
+nothing is ready or running, and no more tasks can be added.
 
-A task may grow into tasks of its own, and ends after them or grows again. Neither this nor waiting for a person counts
-as running. A task may be held, so that the plan can change before it starts.
+A task may grow into subtasks, and then ends after them or grows again. Neither this nor waiting for a person counts as
+running. A task may be held, so that the plan can change before it starts.
 """
 
 from __future__ import annotations
@@ -52,10 +51,10 @@ _UNSETTLED = (Cancelled, Waiting)
 
 @dataclass(slots=True)
 class Schedule:
-    """Runs tasks as they become ready; more may be added while it runs, until it is closed.
+    """Runs tasks as they become ready; tasks may be added while it runs, until it is closed.
 
-    `run` returns when it is closed and at rest. It may then be given more tasks, and run again. A task that `hold` says
-    to hold does not start, and nothing behind it: they have no outcome until the plan is changed.
+    `run` returns when it is closed and idle. It may then get more tasks and run again. Tasks for which `hold` returns
+    true do not start, and nor do tasks behind them: they have no outcome until the plan is changed.
     """
 
     run_task: RunTask
@@ -86,7 +85,7 @@ class Schedule:
         self._results = TaskResults(self.outcomes)
 
     def add(self, *tasks: Task) -> None:
-        """Add tasks, with all that they depend on added before or with them."""
+        """Add tasks whose dependencies were added before or with them."""
         for task in tasks:
             self._tasks[task.id] = task
             self._after.setdefault(task.id, [])
@@ -105,11 +104,11 @@ class Schedule:
         self._wake.set()
 
     def change(self, plan: Plan) -> None:
-        """Take a plan, without grown tasks, that was changed at rest: what was held or skipped is looked at again."""
+        """Take a changed plan, without grown tasks, while idle; held and skipped tasks are considered again."""
         held = {task_id for task_id in self._tasks if task_id not in self.outcomes}
         skipped = {task_id for task_id, outcome in self.outcomes.items() if isinstance(outcome, Skipped)}
-        other = {task.id for task in plan.tasks if self._tasks.get(task.id) is not task} | held
-        again = (other | plan.behind(other)) & (held | skipped)
+        changed = {task.id for task in plan.tasks if self._tasks.get(task.id) is not task} | held
+        again = (changed | plan.behind(changed)) & (held | skipped)
         for task_id in again:
             self._forget(task_id)
         for task_id in [task_id for task_id in self._tasks if task_id not in plan and parent_of(task_id) is None]:
@@ -119,12 +118,12 @@ class Schedule:
         self.add(*(task for task in plan.tasks if task.id in again), *new)
 
     def not_begun(self) -> list[Task]:
-        """The tasks that are neither running nor ended, and have not grown."""
+        """Return the tasks that are neither running nor ended, and have not grown."""
         begun = {*self._running, *self.outcomes, *self._growths}
         return [task for task_id, task in self._tasks.items() if task_id not in begun]
 
     def reword(self, tasks: Iterable[Task]) -> None:
-        """Take tasks that have not begun with other texts; what they wait for is the same."""
+        """Replace tasks that have not begun by versions with other texts and the same dependencies."""
         self._tasks |= {task.id: task for task in tasks}
 
     def _forget(self, task_id: str) -> None:
@@ -135,12 +134,12 @@ class Schedule:
         self._waiting.pop(task_id, None)
 
     async def drop(self, task_ids: Collection[str], why: str) -> None:
-        """Stop tasks and forget them, with the parts that they have grown into; nothing else waits for them."""
+        """Stop and forget tasks with their subtasks; no other task waits for them."""
         grown = {part.id for name in task_ids if name in self._growths for part in self._growths[name].grown.tasks}
         gone = dict.fromkeys(name for name in self._tasks if name in grown or name in task_ids)
         begun = {name for name in gone if name in self._running or self._grows(name)}
         stopped = [self._running.pop(name) for name in gone if name in self._running]
-        # All at once, before anything else runs: what ended just now must not start what comes after it.
+        # No await before this is done: a task that has just ended must not start its successors.
         self._ended = deque(end for end in self._ended if end[0] not in gone)
         self._ready = deque(name for name in self._ready if name not in gone)
         for name in gone:
@@ -149,18 +148,18 @@ class Schedule:
             for by_id in (self._tasks, self._after, self._results, self._growths, self._part_of):
                 by_id.pop(name, None)
         await cancelled(stopped)
-        self._wake.set()  # others may take their places
+        self._wake.set()  # other tasks may use their slots
         for name in gone:
             began = self._started.pop(name, None)
             if began is not None and name in begun:
                 self.record(TaskFinished(name, "cancelled", time.monotonic() - began, None, why))
 
     def _grows(self, task_id: str) -> bool:
-        """Whether a task has grown and waits for its parts; one that was finished before is not told of again."""
+        """Whether a task has grown and waits for its subtasks; reused tasks are not reported again."""
         return task_id in self._growths and task_id not in self.outcomes and task_id not in self._reused
 
     def close(self) -> None:
-        """Say that no more tasks come from outside; `run` ends once all have ended."""
+        """Allow `run` to end once all tasks have ended."""
         self._closed = True
         self._wake.set()
 
@@ -184,9 +183,9 @@ class Schedule:
         return self.outcomes
 
     def _start(self) -> bool:
-        """Start ready tasks up to the limit; whether any was started."""
-        started, running, most, loop = False, self._running, self.limits.concurrency, self._time.loop
-        while self._ready and len(running) - self._suspended < most and self.halted is None:
+        """Start ready tasks up to the limit; returns whether any was started."""
+        started, running, limit, loop = False, self._running, self.limits.concurrency, self._time.loop
+        while self._ready and len(running) - self._suspended < limit and self.halted is None:
             task = self._tasks[self._ready.popleft()]
             running[task.id] = loop.create_task(self._run(task), name=task.id)
             started = True
@@ -200,7 +199,7 @@ class Schedule:
                 outcome = await self._attempt(task, growth.grown.finish(self.outcomes))
             else:
                 outcome = await self._first(task)
-        except Exception as error:  # noqa: BLE001 - a task that never ended would be waited for forever
+        except Exception as error:  # noqa: BLE001 - a task without an outcome would block the schedule forever
             outcome = unexpected(error)
         self._ended.append((task.id, outcome, time.monotonic() - started))
         self._wake.set()
@@ -229,12 +228,12 @@ class Schedule:
             return Cancelled(halted.message)
 
     def _move(self, suspended: int) -> None:
-        """Count a task that waits for a person, or no longer does; others may take its place meanwhile."""
+        """Count a task that begins or ends waiting for a person; others may use its slot meanwhile."""
         self._suspended += suspended
         self._wake.set()
 
     def _settle(self, task_id: str, outcome: Outcome | Grown, seconds: float) -> None:
-        """Take in how a task ended, or what it has grown into, unless it was dropped meanwhile."""
+        """Apply an outcome or growth of a task, unless the task was dropped meanwhile."""
         self._running.pop(task_id, None)
         if task_id not in self._tasks:
             return
@@ -246,8 +245,8 @@ class Schedule:
     def _settle_all(self, settled: deque[tuple[str, Outcome, float]]) -> None:
         """Record outcomes, and make the tasks that waited for them ready or skipped."""
         while settled:
-            done_id, ended, took = settled.popleft()
-            result = self.outcomes[done_id] = self._recorded_end(done_id, ended, took)
+            done_id, outcome, seconds = settled.popleft()
+            result = self.outcomes[done_id] = self._recorded_end(done_id, outcome, seconds)
             if isinstance(result, Done):
                 self._results[done_id] = result.output
             elif (output := output_of(result)) is not None:
@@ -262,7 +261,7 @@ class Schedule:
                     self._release(self._tasks[after], settled)
 
     def _release(self, task: Task, settled: deque[tuple[str, Outcome, float]]) -> None:
-        """Make a task ready that waits for nothing any more; if it will not run, say why to those that settle."""
+        """Make a task ready that waits for nothing; if it will not run, append its outcome to `settled`."""
         verdict = why_not(task, self.outcomes)
         if verdict is not None:
             settled.append((task.id, verdict, 0.0))
@@ -285,7 +284,7 @@ class Schedule:
         self._wake.set()
 
     def _end_part(self, task_id: str, result: Outcome) -> Iterator[tuple[str, Outcome, float]]:
-        """Count a grown task that ended: another part may start, and after the last one its parent goes on."""
+        """Count a subtask that ended: another one may start, and after the last one its parent continues."""
         growth = self._part_of[task_id]
         following = growth.end(task_id)
         if following is not None:
@@ -298,7 +297,7 @@ class Schedule:
             self._ready.append(growth.parent)
 
     def _recorded_end(self, task_id: str, outcome: Outcome, seconds: float) -> Outcome:
-        """Record how a task ended; returns how it ended by the record."""
+        """Record an outcome, and return the recorded one."""
         if task_id in self._reused or isinstance(outcome, Waiting):
             return outcome
         if isinstance(outcome, Done):
@@ -309,7 +308,7 @@ class Schedule:
         return outcome if recorded is event else outcome_of(recorded)
 
     async def _cancel(self) -> None:
-        """Cancel running tasks and wait until they have ended."""
+        """Cancel running tasks, and wait until they have ended."""
         await cancelled(self._running.values())
         while self._ended:
             self._settle(*self._ended.popleft())
@@ -318,7 +317,7 @@ class Schedule:
         self._abandon()
 
     def _abandon(self) -> None:
-        """Stop the tasks that wait for parts of their own, which will not all run."""
+        """Stop the tasks that wait for subtasks, which will not all run."""
         for task_id in [name for name in self._growths if name not in self.outcomes]:
             self._stop(task_id)
 

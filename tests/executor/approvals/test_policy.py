@@ -20,13 +20,13 @@ ARTIFACTS, WORKSPACE, OUTSIDE = Effects(), Effects("workspace"), Effects("outsid
         ("all", [True, True, True, True]),
     ],
 )
-def test_without_a_rule_the_mode_decides_by_what_a_call_can_change(mode: Any, asks: list[bool]) -> None:
+def test_mode_decides_when_no_rule_matches(mode: Any, asks: list[bool]) -> None:
     policy = ApprovalPolicy(mode)
     rulings = [policy.decide("t", effects) for effects in (READ_ONLY, ARTIFACTS, WORKSPACE, OUTSIDE)]
     assert rulings == [Ruling("ask" if ask else "allow") for ask in asks]
 
 
-def test_the_first_rule_that_matches_decides() -> None:
+def test_first_matching_rule_decides() -> None:
     rules = (ApprovalRule("mcp__git_*", "deny"), ApprovalRule("mcp__*", "ask"), ApprovalRule("*", "allow"))
     policy = ApprovalPolicy("all", rules)
     assert policy.decide("mcp__git_push", OUTSIDE) == Ruling("deny", 1)
@@ -35,7 +35,7 @@ def test_the_first_rule_that_matches_decides() -> None:
     assert policy.decide("note", OUTSIDE).by == "policy:3"
 
 
-def test_a_floor_only_tightens() -> None:
+def test_floor_only_tightens() -> None:
     floors = as_floors((ApprovalRule("a*", "allow"), ApprovalRule("a1", "ask"), ApprovalRule("b", "deny")))
     policy = ApprovalPolicy("never", (ApprovalRule("a1", "deny"), ApprovalRule("b", "allow"), *floors))
     assert policy.decide("a1", ARTIFACTS).decision == "deny"
@@ -54,7 +54,7 @@ def test_a_floor_only_tightens() -> None:
         ({"tool": "x", "decision": "ask", "when": "now"}, "unknown key 'when'"),
     ],
 )
-def test_a_fault_in_a_rule_is_named_with_its_number(row: object, says: str) -> None:
+def test_rule_fault_is_reported_with_rule_number(row: object, says: str) -> None:
     with pytest.raises(ValueError, match="rule 2: ") as caught:
         ApprovalRule.of(row, 2)
     assert says in str(caught.value)
@@ -72,7 +72,7 @@ class _Writer:
         return f"+ {arguments['path']}"
 
 
-def test_a_tool_can_tell_what_a_call_changes_and_show_it() -> None:
+def test_tool_reports_effects_and_preview_of_a_call() -> None:
     tool: Any = _Writer()
     assert effects_of(tool, {"path": "workspace:a"}).writes
     assert not effects_of(tool, {"path": "a"}).writes

@@ -1,4 +1,4 @@
-"""Which task gets which file, how much of it, and what is said to be left out."""
+"""The files that each task gets, and the omissions that are reported."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def long(path: Path, paragraphs: int = 30) -> Path:
     return path
 
 
-def test_a_task_gets_the_files_it_names_or_all_if_it_builds_on_nothing(report: Path) -> None:
+def test_task_gets_named_files_or_all_if_it_has_no_dependencies(report: Path) -> None:
     other = report.with_name("other.md")
     given = files(report, other)
     both = (str(report), str(other))
@@ -59,7 +59,7 @@ def test_a_task_gets_the_files_it_names_or_all_if_it_builds_on_nothing(report: P
     assert given.wanted_by(msgspec.structs.replace(SECOND, instruction="Check it against the files")) == both
 
 
-async def test_a_file_that_fits_is_taken_whole_and_recorded(report: Path) -> None:
+async def test_file_that_fits_is_read_whole_and_recorded(report: Path) -> None:
     record = Recorder()
     given = files(report, record=record)
     (read,) = await given.take(FIRST, Plan((FIRST, SECOND)), "List the risks", SMALL)
@@ -68,7 +68,7 @@ async def test_a_file_that_fits_is_taken_whole_and_recorded(report: Path) -> Non
     assert given.not_read([]) == []
 
 
-async def test_of_a_long_file_the_passages_that_are_asked_about_are_taken_and_the_rest_is_said(report: Path) -> None:
+async def test_relevant_passages_of_long_file_are_read_and_omissions_reported(report: Path) -> None:
     record = Recorder()
     given = files(long(report, 100), record=record)
     task = msgspec.structs.replace(FIRST, instruction="What is the secret word?")
@@ -81,7 +81,7 @@ async def test_of_a_long_file_the_passages_that_are_asked_about_are_taken_and_th
     assert line == f"report.txt: 1 of {read.of} parts were read, of {read.characters:,} characters in all"
 
 
-async def test_a_task_about_the_whole_of_a_long_file_gets_parts_to_read_one_by_one(report: Path) -> None:
+async def test_task_about_whole_long_file_reads_parts_one_by_one(report: Path) -> None:
     given = files(long(report, 200))
     task = msgspec.structs.replace(FIRST, instruction="Sum it up")
     (read,) = await given.take(task, Plan((task,)), "Sum it up", SMALL)
@@ -90,7 +90,7 @@ async def test_a_task_about_the_whole_of_a_long_file_gets_parts_to_read_one_by_o
     assert (read.parts[0].number, read.parts[-1].number) == (1, read.of)
 
 
-async def test_several_tasks_share_the_parts_and_what_each_read_counts(report: Path) -> None:
+async def test_tasks_share_the_number_of_parts_and_all_reads_count(report: Path) -> None:
     given = files(long(report, 60))
     tasks = tuple(msgspec.structs.replace(FIRST, id=f"t{at}", instruction="Sum it up") for at in (1, 2))
     for task in tasks:
@@ -107,7 +107,7 @@ async def test_every_long_file_gets_a_part(report: Path) -> None:
     assert [len(read.parts) for read in reads] == [2, 2]
 
 
-async def test_passages_come_from_the_files_that_have_them(report: Path) -> None:
+async def test_passages_come_from_matching_files(report: Path) -> None:
     other = long(report.with_name("other.txt"), 60)
     report.write_text("Nothing here.\n" * 200, encoding="utf-8")
     task = msgspec.structs.replace(FIRST, instruction="What is the secret word?")
@@ -117,7 +117,7 @@ async def test_passages_come_from_the_files_that_have_them(report: Path) -> None
     assert given.not_read([])[0].startswith("report.txt: 0 of")
 
 
-async def test_files_that_cannot_be_read_are_said_with_the_reason(report: Path) -> None:
+async def test_unreadable_files_are_reported_with_reason(report: Path) -> None:
     binary = report.with_name("photo.png")
     binary.write_bytes(b"\x89PNG\0\0")
     given = files(report, binary, report.with_name("gone.txt"))
@@ -139,12 +139,12 @@ async def test_files_that_cannot_be_read_are_said_with_the_reason(report: Path) 
         (Context("/w", {"path": "report.txt.bak"}), True),
     ],
 )
-def test_a_file_that_a_tool_was_called_with_was_read(report: Path, call: Context, read: bool) -> None:
+def test_file_passed_to_a_tool_counts_as_read(report: Path, call: Context, read: bool) -> None:
     assert files(report).not_read([call]) == ([] if read else ["report.txt: no task read it"])
     assert files(report).not_read([Context("/w", {}, str(report))]) == []
 
 
-async def test_a_recorded_read_is_used_again_and_changes_are_told(report: Path) -> None:
+async def test_recorded_read_is_reused_and_changed_file_reported(report: Path) -> None:
     told: list[str] = []
     live = files(report)
     (read,) = await live.take(FIRST, Plan((FIRST,)), "List the risks", SMALL)

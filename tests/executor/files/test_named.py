@@ -1,4 +1,4 @@
-"""Which files of a workspace a goal names."""
+"""The files of a workspace that a goal names."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from goalwright_executor.files.named import MOST, named_files
+from goalwright_executor.files.named import MAX_FILES, named_files
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,12 +43,12 @@ def workspace(tmp_path: Path) -> Path:
         ("x" * 5000 + ".md and a\0b.md", []),
     ],
 )
-def test_files_are_found_by_the_names_that_they_have(workspace: Path, goal: str, names: list[str]) -> None:
+def test_files_are_found_by_name(workspace: Path, goal: str, names: list[str]) -> None:
     assert named_files(goal, workspace) == tuple(workspace / name for name in names)
 
 
-def test_no_more_than_a_few_are_taken(workspace: Path) -> None:
-    names = [f"{number}.md" for number in range(MOST + 3)]
+def test_number_of_named_files_is_limited(workspace: Path) -> None:
+    names = [f"{number}.md" for number in range(MAX_FILES + 3)]
     for name in names:
         (workspace / name).write_text("")
-    assert [path.name for path in named_files(" ".join(names), workspace)] == names[:MOST]
+    assert [path.name for path in named_files(" ".join(names), workspace)] == names[:MAX_FILES]

@@ -1,4 +1,4 @@
-"""The text of a file, or why it has none."""
+"""Reading the text of a file."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         (b"no extension \xff at all", "no extension ÿ at all"),
     ],
 )
-def test_text_is_read_in_any_usual_encoding(tmp_path: Path, data: bytes, expected: str) -> None:
+def test_text_is_read_in_common_encodings(tmp_path: Path, data: bytes, expected: str) -> None:
     path = tmp_path / "notes"
     path.write_bytes(data)
     assert text.read(path) == text.FileText(expected, hashlib.sha256(data).hexdigest())
@@ -40,7 +40,7 @@ def test_text_is_read_in_any_usual_encoding(tmp_path: Path, data: bytes, expecte
         (b"PK\x03\x04word", "an office document"),
     ],
 )
-def test_what_is_no_text_is_refused_with_the_reason(tmp_path: Path, data: bytes, why: str) -> None:
+def test_binary_file_is_refused_with_reason(tmp_path: Path, data: bytes, why: str) -> None:
     path = tmp_path / "file"
     path.write_bytes(data)
     with pytest.raises(text.FileRefused, match=why) as caught:
@@ -48,7 +48,7 @@ def test_what_is_no_text_is_refused_with_the_reason(tmp_path: Path, data: bytes,
     assert "model that calls tools" in str(caught.value)
 
 
-def test_a_file_that_is_gone_too_large_or_no_file_is_refused(tmp_path: Path) -> None:
+def test_missing_large_or_special_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(text.FileRefused, match="no longer exists"):
         text.read(tmp_path / "gone")
     assert text.digest(tmp_path / "gone") is None

@@ -35,7 +35,7 @@ def loop_with(model: ScriptedModel, form: Form = FORM) -> ModelLoop:
         '{"result": {"city": "Ulm", "people": 5}}',
     ],
 )
-def test_an_answer_that_is_nothing_but_the_value_is_read(text: str) -> None:
+def test_answer_with_only_the_value_is_parsed(text: str) -> None:
     assert FORM.read(text) == ({"city": "Ulm", "people": 5}, [])
 
 
@@ -58,14 +58,14 @@ def test_an_answer_that_is_nothing_but_the_value_is_read(text: str) -> None:
     ],
     ids=lambda text: text[:20],
 )
-def test_prose_is_no_result(text: str) -> None:
+def test_prose_is_not_a_value(text: str) -> None:
     value, faults = FORM.read(text)
     assert value is None
     assert len(faults) == 1
     assert faults[0].startswith("the answer is not JSON: ")
 
 
-def test_all_faults_of_an_answer_are_told_at_once() -> None:
+def test_all_faults_of_an_answer_are_reported_at_once() -> None:
     assert FORM.read('{"people": 0}')[1] == ["the answer lacks the field 'city'", "people must be 1 or more, not 0"]
     assert FORM.read('{"city": "Ulm", "people": 5}', cut=True)[1] == [
         "the answer was cut off at the model's output limit; give a shorter one"
@@ -85,11 +85,11 @@ def test_all_faults_of_an_answer_are_told_at_once() -> None:
         ({"type": "object"}, '{"result": 1}', {"result": 1}),
     ],
 )
-def test_a_value_that_is_no_object_may_come_inside_of_one(schema: dict[str, Any], text: str, value: Any) -> None:
+def test_value_may_be_wrapped_in_an_object(schema: dict[str, Any], text: str, value: Any) -> None:
     assert Form(schema, Prompts()).read(text) == (value, [])
 
 
-def test_providers_are_asked_for_objects_alone() -> None:
+def test_enforced_schema_is_always_an_object() -> None:
     assert FORM.enforced == FACTS
     words = {"type": "array", "items": {"type": "string"}}
     assert Form(words, Prompts()).enforced == {
@@ -99,7 +99,7 @@ def test_providers_are_asked_for_objects_alone() -> None:
     }
 
 
-async def test_an_answer_that_does_not_fit_is_asked_for_again_with_all_faults() -> None:
+async def test_invalid_answer_is_requested_again_with_all_faults() -> None:
     model = saying("Ulm, I think", '{"people": 0}', '{"people": 5, "city": "Ulm"}')
     assert await FORM.answer(loop_with(model)) == {"city": "Ulm", "people": 5}
     first, second, third = model.asked
@@ -114,7 +114,7 @@ async def test_an_answer_that_does_not_fit_is_asked_for_again_with_all_faults() 
     assert first.messages == (Message("user", "go"),)
 
 
-async def test_three_answers_that_do_not_fit_fail_the_task() -> None:
+async def test_task_fails_after_three_invalid_answers() -> None:
     model = saying("one", "two", '{"people": "many"}', '{"city": "Ulm", "people": 5}')
     with pytest.raises(UnfitAnswer) as failed:
         await FORM.answer(loop_with(model))
@@ -125,7 +125,7 @@ async def test_three_answers_that_do_not_fit_fail_the_task() -> None:
     assert len(model.asked) == 3
 
 
-async def test_an_answer_that_stays_cut_off_is_asked_for_again_as_a_whole() -> None:
+async def test_answer_that_stays_truncated_is_requested_again() -> None:
     cut = Reply('{"city": "Ulm", "peo', finish="length")
     model = saying(cut, Reply("pl", finish="length"), '{"city": "Ulm", "people": 5}')
     asking = ModelLoop(model, Toolbox(Memo(Recorder())), "a", (Message("user", "go"),), continuations=1)
@@ -133,12 +133,12 @@ async def test_an_answer_that_stays_cut_off_is_asked_for_again_as_a_whole() -> N
     assert "cut off at the model's output limit" in model.asked[-1].messages[-1].content
 
 
-async def test_an_answer_in_parts_is_read_as_one() -> None:
+async def test_continued_answer_is_parsed_as_one() -> None:
     model = saying(Reply('{"city": "Ulm", ', finish="length"), '"people": 5}')
     assert await FORM.answer(loop_with(model)) == {"city": "Ulm", "people": 5}
 
 
-async def test_thousands_of_faults_do_not_fill_the_prompt() -> None:
+async def test_number_of_reported_faults_is_limited() -> None:
     form = Form({"type": "array", "items": {"type": "string"}}, Prompts())
     model = saying(json.dumps(list(range(5_000))), '["fine"]')
     assert await form.answer(loop_with(model, form)) == ["fine"]

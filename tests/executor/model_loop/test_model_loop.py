@@ -40,7 +40,7 @@ async def talk(model: ScriptedModel, limit: int = 30) -> tuple[str, Recorder]:
     return answer, record
 
 
-async def test_a_tools_result_comes_back_as_an_envelope_and_the_answer_follows() -> None:
+async def test_tool_result_is_returned_as_envelope_before_the_answer() -> None:
     model = saying(asks("text_echo", '{"text": "hi"}'), "done")
     answer, record = await talk(model)
     assert answer == "done"
@@ -60,7 +60,7 @@ async def test_a_tools_result_comes_back_as_an_envelope_and_the_answer_follows()
         (asks("text_echo", '{"text": ' * 9_000 + "1" + "}" * 9_000), "INVALID_PARAM", "not a JSON object"),
     ],
 )
-async def test_the_model_is_told_about_its_mistakes(call: Reply, code: str, says: str) -> None:
+async def test_model_mistakes_become_error_envelopes(call: Reply, code: str, says: str) -> None:
     model = saying(call, "sorry")
     await talk(model)
     error = json.loads(model.asked[1].messages[-1].content)["error"]
@@ -68,14 +68,14 @@ async def test_the_model_is_told_about_its_mistakes(call: Reply, code: str, says
     assert says in error["message"]
 
 
-async def test_arguments_with_a_trailing_comma_or_none_at_all_are_understood() -> None:
+async def test_arguments_with_trailing_comma_or_missing_arguments_are_accepted() -> None:
     model = saying(asks("text_echo", '{"text": "x",}'), asks("text_echo", ""), "ok")
     await talk(model)
     assert json.loads(model.asked[1].messages[-1].content)["text"] == "x"
     assert json.loads(model.asked[2].messages[-1].content)["status"] == "success"
 
 
-async def test_at_the_limit_the_model_is_told_to_answer_with_what_it_has() -> None:
+async def test_model_is_asked_to_answer_at_tool_call_limit() -> None:
     def script(request: Request) -> Reply:
         return asks("text_echo", "{}") if request.may_call_tools else Reply("what I have")
 
@@ -88,32 +88,32 @@ async def test_at_the_limit_the_model_is_told_to_answer_with_what_it_has() -> No
     assert "limit of 30 tool calls" in last.messages[-1].content
 
 
-async def test_calls_beyond_the_limit_in_one_reply_are_refused() -> None:
+async def test_calls_beyond_limit_in_one_reply_are_refused() -> None:
     model = saying(asks("text_echo", "{}", times=5), "ok")
     _, record = await talk(model, limit=3)
     statuses = [event.envelope["status"] for event in record.events if isinstance(event, ToolCalled)]
     assert statuses == ["success"] * 3 + ["error"] * 2
 
 
-async def test_a_model_that_only_wants_tools_after_the_limit_fails() -> None:
+async def test_model_that_keeps_calling_tools_after_limit_fails() -> None:
     with pytest.raises(ModelError, match="more tools after the limit"):
         await talk(saying(asks("text_echo", "{}")), limit=2)
 
 
-async def test_a_truncated_answer_is_continued() -> None:
+async def test_truncated_answer_is_continued() -> None:
     model = saying(Reply("one, ", finish="length"), Reply("two, ", finish="length"), "three")
     answer, _ = await talk(model)
     assert answer == "one, two, three"
 
 
-async def test_an_answer_that_stays_truncated_ends_with_a_note() -> None:
+async def test_answer_that_stays_truncated_ends_with_note() -> None:
     answer, record = await talk(saying(Reply("more ", finish="length", model="small")))
     assert answer == f"more more more more\n\n{NOTE}"
     (warning,) = [event.message for event in record.events if isinstance(event, Warned)]
     assert "was cut off: small reached its token limit" in warning
 
 
-async def test_a_truncated_tool_call_is_not_completed() -> None:
+async def test_truncated_tool_call_is_not_repaired() -> None:
     cut = replace(asks("text_echo", '{"text": "half"'), finish="length")
     model = saying(cut, "ok")
     _, record = await talk(model)
@@ -124,13 +124,13 @@ async def test_a_truncated_tool_call_is_not_completed() -> None:
     assert [event.envelope["status"] for event in record.events if isinstance(event, ToolCalled)] == ["success"]
 
 
-async def test_an_empty_answer_is_asked_again_and_then_fails() -> None:
+async def test_empty_answer_is_retried_and_then_fails() -> None:
     answer, _ = await talk(saying("", "at last"))
     assert answer == "at last"
     with pytest.raises(ModelError, match="gave no answer"):
         await talk(saying(""))
 
 
-async def test_a_filtered_answer_fails_with_a_hint() -> None:
+async def test_filtered_answer_fails_with_hint() -> None:
     with pytest.raises(ContentRefused, match="content filter"):
         await talk(saying(Reply("", finish="content_filter")))

@@ -1,4 +1,4 @@
-"""The answer, and what is missing from it."""
+"""The answer of a plan, and its list of missing results."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def synthesis(tmp_path: Path, plan: Plan) -> Synthesis:
     return Synthesis("the goal", plan, Prompts(), Artifacts.of(tmp_path, "r"), Memo(Recorder()))
 
 
-async def test_a_single_final_result_is_the_answer_without_a_call(tmp_path: Path) -> None:
+async def test_single_final_result_is_the_answer_without_a_call(tmp_path: Path) -> None:
     model = saying("unused")
     answer = await synthesis(tmp_path, Plan(CHAIN)).answer({"a": Done("A"), "b": Done("B")}, model)
     assert answer == "B"
     assert model.asked == []
 
 
-async def test_the_final_results_are_put_together_in_one_call(tmp_path: Path) -> None:
+async def test_final_results_are_combined_in_one_call(tmp_path: Path) -> None:
     model = saying("together")
     plan = Plan(FORK, synthesis="as a table")
     answer = await synthesis(tmp_path, plan).answer(
@@ -52,7 +52,7 @@ async def test_the_final_results_are_put_together_in_one_call(tmp_path: Path) ->
     assert "A-text" not in user
 
 
-async def test_whatever_is_missing_is_listed_below_the_answer(tmp_path: Path) -> None:
+async def test_missing_results_are_listed_below_the_answer(tmp_path: Path) -> None:
     outcomes: dict[str, Outcome] = {"a": Done("A-text"), "b": Failed("no luck"), "c": Done("C-text")}
     model = saying("partly")
     answer = await synthesis(tmp_path, Plan(FORK)).answer(outcomes, model)
@@ -62,7 +62,7 @@ async def test_whatever_is_missing_is_listed_below_the_answer(tmp_path: Path) ->
     assert "A-text" not in model.asked[0].messages[-1].content
 
 
-async def test_for_a_failed_final_task_the_last_results_upstream_count(tmp_path: Path) -> None:
+async def test_failed_final_task_is_replaced_by_last_upstream_results(tmp_path: Path) -> None:
     model = saying("unused")
     answer = await synthesis(tmp_path, Plan(CHAIN)).answer({"a": Done("A"), "b": Failed("x")}, model)
     assert answer.startswith("A\n")
@@ -70,14 +70,14 @@ async def test_for_a_failed_final_task_the_last_results_upstream_count(tmp_path:
     assert model.asked == []
 
 
-def test_the_results_themselves_are_an_answer_of_last_resort(tmp_path: Path) -> None:
+def test_results_are_the_answer_of_last_resort(tmp_path: Path) -> None:
     made = synthesis(tmp_path, Plan(FORK))
     text = made.without_model({"a": Done("A"), "b": Done("B"), "c": Done("C")})
     assert text == "## Second\n\nB\n\n## c\n\nC"
     assert made.missing({"a": Done("A"), "b": Skipped("why")}) == ["Second (b): why", "c: it did not begin"]
 
 
-async def test_a_truncated_answer_is_continued_and_marked_if_it_stays_truncated(tmp_path: Path) -> None:
+async def test_truncated_answer_is_continued_and_marked_if_it_stays_truncated(tmp_path: Path) -> None:
     done = {"a": Done("A"), "b": Done("B"), "c": Done("C")}
     model = saying(Reply("one, ", finish="length"), "two")
     assert await synthesis(tmp_path, Plan(FORK)).answer(done, model) == "one, two"
@@ -91,6 +91,6 @@ async def test_a_truncated_answer_is_continued_and_marked_if_it_stays_truncated(
     assert await within.answer(done, saying(code)) == f"So:\n```python\nprint(\n```\n\n{NOTE}"
 
 
-async def test_an_empty_answer_is_a_failure(tmp_path: Path) -> None:
+async def test_empty_answer_fails(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="gave no answer"):
         await synthesis(tmp_path, Plan(FORK)).answer({"a": Done("A"), "b": Done("B"), "c": Done("C")}, saying(" "))

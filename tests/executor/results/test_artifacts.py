@@ -1,4 +1,4 @@
-"""A run's folder: what is written there stays there, whatever a tool has planted."""
+"""A run's folder: planted links never lead writes outside."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def workspace(tmp_path: Path) -> Path:
     return tmp_path / "workspace"
 
 
-def test_a_link_that_a_tool_planted_for_a_task_is_not_followed(workspace: Path, profile: Path) -> None:
+def test_planted_link_is_not_followed(workspace: Path, profile: Path) -> None:
     artifacts = Artifacts.of(workspace, "run-1")
     artifacts.folder.mkdir(parents=True)
     (artifacts.folder / "survey.md").symlink_to(profile)
@@ -43,9 +43,7 @@ def test_a_link_that_a_tool_planted_for_a_task_is_not_followed(workspace: Path, 
 
 
 @pytest.mark.parametrize("linked", [".agents", ".agents/runs", ".agents/runs/run-1", ".agents/runs/run-1/artifacts"])
-def test_a_linked_folder_is_refused_by_everything_that_writes_there(
-    workspace: Path, profile: Path, linked: str
-) -> None:
+def test_linked_folder_is_refused_by_every_writer(workspace: Path, profile: Path, linked: str) -> None:
     (workspace / linked).parent.mkdir(parents=True, exist_ok=True)
     (workspace / linked).symlink_to(profile.parent)
     artifacts = Artifacts.of(workspace, "run-1")
@@ -60,7 +58,7 @@ def test_a_linked_folder_is_refused_by_everything_that_writes_there(
 
 
 @pytest.mark.parametrize("target", [".bashrc", "new"])
-def test_a_linked_gitignore_is_refused(workspace: Path, profile: Path, target: str) -> None:
+def test_linked_gitignore_is_refused(workspace: Path, profile: Path, target: str) -> None:
     (workspace / ".agents").mkdir()
     (workspace / ".agents/.gitignore").symlink_to(profile.parent / target)
 
@@ -70,7 +68,7 @@ def test_a_linked_gitignore_is_refused(workspace: Path, profile: Path, target: s
     assert [path.name for path in profile.parent.iterdir()] == [".bashrc"]
 
 
-def test_a_gitignore_of_the_users_own_stays(workspace: Path) -> None:
+def test_existing_gitignore_is_kept(workspace: Path) -> None:
     make_home(workspace / ".agents")
     assert "/runs/" in (workspace / ".agents/.gitignore").read_text()
     (workspace / ".agents/.gitignore").write_text("mine")
@@ -80,7 +78,7 @@ def test_a_gitignore_of_the_users_own_stays(workspace: Path) -> None:
     assert (workspace / ".agents/.gitignore").read_text() == "mine"
 
 
-def test_names_are_quoted_one_to_one(workspace: Path) -> None:
+def test_file_names_are_quoted_unambiguously(workspace: Path) -> None:
     artifacts = Artifacts.of(workspace, "run-1")
     names = ["a[1]", "a_1_", "a/b", "a%2Fb", "a_b", "übersicht", "a.b", "a" * 200 + "[1]" * 20, "a" * 200 + "[1]" * 21]
     kept = {name: artifacts.keep(f"{name}.md", name) for name in names}
@@ -90,7 +88,7 @@ def test_names_are_quoted_one_to_one(workspace: Path) -> None:
     assert kept["a[1]"].name == "a%5B1%5D.md"
 
 
-def test_a_name_that_is_too_long_for_a_file_is_shortened_apart(workspace: Path) -> None:
+def test_long_names_are_shortened_without_collisions(workspace: Path) -> None:
     artifacts = Artifacts.of(workspace, "run-1")
     paths = [artifacts.keep(f"{'ü' * 190}/{ending}.md", ending) for ending in ("a", "b")]
     assert [path.read_text() for path in paths] == ["a", "b"]

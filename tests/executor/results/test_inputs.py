@@ -1,4 +1,4 @@
-"""What a task is given."""
+"""The inputs of a task."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ RESULT = '{"n":7,"rows":[{"name":"Ulm"}]}'
 
 
 @given(st.text(), st.text())
-def test_a_result_is_inserted_verbatim(before: str, result: str) -> None:
+def test_result_is_inserted_verbatim(before: str, result: str) -> None:
     text = before.replace("<<", "") + "<<a.output>>"
     assert fill(text, {"a": result}) == before.replace("<<", "") + result
 
@@ -40,9 +40,7 @@ def test_a_result_is_inserted_verbatim(before: str, result: str) -> None:
         ("object", {"deep": ["<<a.output>>", 5]}, {"deep": ["[1, 2]", 5]}),
     ],
 )
-def test_a_lone_reference_for_another_type_than_string_is_read_as_json(
-    kind: str, given_value: Any, wanted: Any
-) -> None:
+def test_lone_reference_is_parsed_as_json_unless_string(kind: str, given_value: Any, wanted: Any) -> None:
     schema = {"properties": {"x": {"type": kind}}}
     task = Task("t", "tool", arguments={"x": given_value})
     assert fill_arguments(task, {"a": "[1, 2]", "bad": "not json"}, schema) == {"x": wanted}
@@ -61,12 +59,12 @@ def test_a_lone_reference_for_another_type_than_string_is_read_as_json(
         ({"type": "string"}, "<<unneeded.output.n>>|<<unneeded.output>>", "|"),
     ],
 )
-def test_a_lone_reference_to_a_field_is_its_value(schema: dict[str, Any], given_value: Any, wanted: Any) -> None:
+def test_lone_reference_to_a_field_is_its_value(schema: dict[str, Any], given_value: Any, wanted: Any) -> None:
     task = Task("t", "tool", arguments={"x": given_value})
     assert fill_arguments(task, {"a": RESULT}, {"properties": {"x": schema}}) == {"x": wanted}
 
 
-def test_a_field_that_is_missing_says_so() -> None:
+def test_missing_field_is_reported() -> None:
     task = Task("t", "tool", arguments={"x": "<<a.output.m>>"})
     with pytest.raises(
         MissingField, match=r"^<<a.output.m>> cannot be read: it has no field 'm'; its fields are: n, rows$"
@@ -74,7 +72,7 @@ def test_a_field_that_is_missing_says_so() -> None:
         fill_arguments(task, {"a": RESULT}, {"properties": {"x": {"type": "integer"}}})
 
 
-def test_items_and_fields_are_filled_at_once() -> None:
+def test_items_and_fields_are_filled_in_one_pass() -> None:
     task = Task("t[2]", "llm", instruction="<<item.n>> of <<a.output.n>>, <<item>>", item=Item({"n": "<<a.output.n>>"}))
     filled = fill(task.instruction, given_to(task, {"a": RESULT}), item_texts(task))
     assert filled == '<<a.output.n>> of 7, {"n": "<<a.output.n>>"}'
@@ -82,7 +80,7 @@ def test_items_and_fields_are_filled_at_once() -> None:
     assert fill_arguments(own, {}, {"properties": {"x": {"type": "integer"}}}) == {"x": 3}
 
 
-def test_texts_that_fit_stay_whole_and_others_are_cut_with_a_note(tmp_path: Path) -> None:
+def test_long_texts_are_cut_with_a_note(tmp_path: Path) -> None:
     artifacts = Artifacts.of(tmp_path, "run-1")
     texts = {"short": "s" * 100, "long": "l" * 5_000, "longer": "m" * 9_000}
     cut = shorten(texts, 2_000, artifacts)
@@ -100,7 +98,7 @@ def test_nothing_is_written_if_everything_fits(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_text_is_cut_at_the_same_place_in_another_checkout() -> None:
+def test_text_is_cut_at_same_position_in_another_checkout() -> None:
     here, there = (Artifacts.of(Path(folder), "r", written=False) for folder in ("/w", "/srv/much/longer/checkout"))
     texts = [f"see {one.workspace}/a.md and {one.folder}/b.md " * 100 for one in (here, there)]
     cut = [shorten({"a": text}, 2_000, one)["a"] for text, one in zip(texts, (here, there), strict=True)]
@@ -108,14 +106,14 @@ def test_a_text_is_cut_at_the_same_place_in_another_checkout() -> None:
     assert here.roots.portable(cut[0]) == there.roots.portable(cut[1])
 
 
-def test_a_text_is_not_cut_inside_the_name_of_a_root() -> None:
+def test_text_is_not_cut_inside_a_root_name() -> None:
     artifacts = Artifacts.of(Path("/w"), "r", written=False)
     for more in range(20):
         cut = shorten({"a": "x" * (700 - more) + "/w/y " * 1_000}, 1_010, artifacts)["a"]
         assert "⟦" not in cut
 
 
-def test_a_result_that_the_instruction_contains_is_not_listed_again() -> None:
+def test_result_in_instruction_is_not_listed_again() -> None:
     plan = Plan(
         (
             Task("a", "llm", title="A"),

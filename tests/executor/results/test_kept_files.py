@@ -1,4 +1,4 @@
-"""Which files of a task later ones are told of."""
+"""The files of a task that later prompts list."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def named(files: KeptFiles, task: str, plan: Plan) -> list[str]:
     return [line.removeprefix("- /run/").removesuffix(".md") for line in lines if line.startswith("- ")]
 
 
-def test_the_files_of_all_that_grew_from_a_task_are_its_own_whoever_was_faster() -> None:
+def test_files_of_subtasks_belong_to_parent_in_plan_order() -> None:
     grown = ("goal", "goal/list", "goal/each", "goal/each[1]", "goal/each[2]", "goal/each[2]#2", "goal#2", "goal#2/x")
     plan = Plan(tuple(Task(name, "llm") for name in ("other", *grown)))
     files = kept("goal#2/x", "goal/each[2]#2", "goal/each[2]", "other", "goal/each[1]", "goal/list", "gone")

@@ -1,4 +1,4 @@
-"""Finished work is found by hashes, which must stay what they are: recorded runs are found by them."""
+"""Finished work is found by hashes, which must not change because recorded runs depend on them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ASKED = Request(
 )
 
 
-def test_hashes_stay_as_they_are_on_record() -> None:
+def test_hashes_match_recorded_runs() -> None:
     memo = Memo(Recorder())
     assert memo.request_hash(ASKED, "openai/m") == "b57b68a86ac3108d2ad5bd6a4d4277cd"
     assert (
@@ -57,14 +57,14 @@ def test_hashes_stay_as_they_are_on_record() -> None:
         replace(ASKED, task="b"),
     ],
 )
-def test_whatever_decides_a_call_changes_its_hash(other: Request) -> None:
+def test_everything_that_decides_a_call_changes_its_hash(other: Request) -> None:
     memo = Memo(Recorder())
     assert memo.request_hash(other, "m") != memo.request_hash(ASKED, "m")
     assert memo.request_hash(ASKED, "m") != memo.request_hash(ASKED, "other")
     assert memo.request_hash(replace(ASKED, key="k", on_text=print), "m") == memo.request_hash(ASKED, "m")
 
 
-def test_the_hash_of_inputs_has_long_results_to_their_last_character_whatever_was_looked_at_before() -> None:
+def test_input_hash_covers_long_results_completely() -> None:
     task = Task("b", "llm", depends_on=("a", "z"))
     long, other = "a long result " * 100 + "a", "a long result " * 100 + "b"
     memo = Memo(Recorder())
@@ -80,7 +80,7 @@ def test_the_hash_of_inputs_has_long_results_to_their_last_character_whatever_wa
     )
 
 
-def test_the_hash_of_inputs_is_the_same_in_another_checkout(tmp_path: Path) -> None:
+def test_input_hash_is_equal_in_another_checkout(tmp_path: Path) -> None:
     task = Task("b", "llm", depends_on=("a",))
     here, there = (
         Memo(Recorder(), Capture(NamedRoots({"workspace": str(tmp_path / name)}))) for name in ("here", "there")
@@ -94,6 +94,6 @@ def test_the_hash_of_inputs_is_the_same_in_another_checkout(tmp_path: Path) -> N
         assert hashes[0] != here.inputs(task, {"a": result.replace("{}", str(tmp_path / "there"))})
 
 
-def test_equal_requests_of_a_task_are_counted() -> None:
+def test_equal_requests_of_a_task_are_numbered() -> None:
     memo = Memo(Recorder())
     assert [memo.counted("k"), memo.counted("k"), memo.counted("j")] == ["k#1", "k#2", "j#1"]

@@ -1,4 +1,4 @@
-"""One timer for all tasks: each still has its own limit, and what else cancels a task is not taken for it."""
+"""Time limits on one shared timer, and other cancellations."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ async def work(limits: TimeLimits, seconds: float) -> str:
     return "done"
 
 
-async def test_each_task_has_the_limit_of_its_own_start() -> None:
+async def test_each_task_has_its_own_time_limit() -> None:
     limits = TimeLimits(0.4, ignore)
     first = [asyncio.create_task(work(limits, seconds)) for seconds in (0.0, 5.0)]
     await asyncio.sleep(0.25)
@@ -38,7 +38,7 @@ async def test_each_task_has_the_limit_of_its_own_start() -> None:
     limits.close()
 
 
-async def test_a_task_that_is_stopped_while_its_time_is_up_is_stopped() -> None:
+async def test_cancellation_wins_over_expired_time_limit() -> None:
     limits = TimeLimits(60, ignore)
     running = asyncio.create_task(work(limits, 5.0))
     await asyncio.sleep(0)
@@ -49,7 +49,7 @@ async def test_a_task_that_is_stopped_while_its_time_is_up_is_stopped() -> None:
     limits.close()
 
 
-async def test_no_timer_is_left_and_ended_limits_are_forgotten() -> None:
+async def test_ended_limits_leave_no_timer() -> None:
     limits = TimeLimits(60, ignore)
     for _ in range(3):
         await asyncio.create_task(work(limits, 0.0))

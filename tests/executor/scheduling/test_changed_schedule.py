@@ -1,4 +1,4 @@
-"""The scheduler when a plan changes at rest: what was skipped or held runs where it now can, all else stays."""
+"""The scheduler when a plan changes: skipped and held tasks run if they now can."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def started(record: Recorder) -> list[str]:
     return [event.task for event in record.events if isinstance(event, TaskStarted)]
 
 
-async def test_what_waited_for_a_failed_task_runs_after_its_replacement() -> None:
+async def test_dependents_of_failed_task_run_after_its_replacement() -> None:
     plan = Plan((task("a"), task("b"), task("c", "a", "b"), task("d", "c"), task("e", "a")))
     schedule, record = schedule_of(plan, {"a"})
     first = dict(await schedule.run())
@@ -60,7 +60,7 @@ async def test_what_waited_for_a_failed_task_runs_after_its_replacement() -> Non
     assert sorted(started(record)) == ["a", "a2", "b", "c", "d"], "each task once"
 
 
-async def test_what_is_still_without_its_dependency_is_not_recorded_as_skipped_again() -> None:
+async def test_skipped_task_is_not_recorded_twice() -> None:
     plan = Plan((task("a"), task("x"), task("b", "a"), task("y", "x")))
     schedule, record = schedule_of(plan, {"a", "x"})
     await schedule.run()
@@ -72,7 +72,7 @@ async def test_what_is_still_without_its_dependency_is_not_recorded_as_skipped_a
     assert ended.count("y") == 1
 
 
-async def test_a_held_task_and_all_behind_it_wait_for_the_change() -> None:
+async def test_held_task_and_its_dependents_wait_for_the_change() -> None:
     held = {"b"}
     plan = Plan((task("a"), task("b", "a"), task("c", "b"), task("d", "a")))
     schedule, record = schedule_of(plan, set(), lambda one: one.id in held)
@@ -83,7 +83,7 @@ async def test_a_held_task_and_all_behind_it_wait_for_the_change() -> None:
     assert started(record) == ["a", "d", "b", "c"]
 
 
-async def test_a_held_task_may_be_dropped() -> None:
+async def test_held_task_may_be_dropped() -> None:
     plan = Plan((task("a"), task("b", "a"), task("c", "b")))
     schedule, record = schedule_of(plan, set(), lambda one: one.id == "b")
     await schedule.run()
@@ -98,7 +98,7 @@ def _failed(outcomes: Mapping[str, Outcome]) -> list[str]:
 
 @given(plans(most=10), st.data())
 @settings(max_examples=60)
-def test_replacing_every_failed_task_lets_all_others_run(plan: Plan, data: st.DataObject) -> None:
+def test_replacing_failed_tasks_runs_all_others(plan: Plan, data: st.DataObject) -> None:
     fails = set(data.draw(st.lists(st.sampled_from([one.id for one in plan.tasks]), unique=True)))
 
     async def run() -> tuple[Mapping[str, Outcome], Recorder, Plan]:

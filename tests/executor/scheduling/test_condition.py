@@ -1,4 +1,4 @@
-"""Whether a task is needed: sixty conditions, hostile values, and questions to a model."""
+"""Conditions of tasks: sixty examples, hostile values, and questions to a model."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def test_there_are_sixty_conditions() -> None:
 
 
 @pytest.mark.parametrize(("when", "holds"), [(when, True) for when in HOLDS] + [(when, False) for when in DOES_NOT])
-async def test_a_condition_holds_or_not(when: str, holds: bool, tmp_path: Path) -> None:
+async def test_condition_is_evaluated(when: str, holds: bool, tmp_path: Path) -> None:
     check, record = checking(tmp_path)
     assert await check.check(Task("t", "llm", when=when), OUTCOMES) is holds
     (event,) = record.events
@@ -151,7 +151,7 @@ async def test_a_condition_holds_or_not(when: str, holds: bool, tmp_path: Path) 
     assert (event.task, event.condition, event.holds) == ("t", when, holds)
 
 
-async def test_the_event_says_which_values_decided(tmp_path: Path) -> None:
+async def test_event_has_the_deciding_values(tmp_path: Path) -> None:
     check, record = checking(tmp_path)
     when = '<<review.output.severity>> == "low" or <<files.count>> > 5 or <<bad.output>> is not empty'
     assert not await check.check(Task("t", "llm", when=when), OUTCOMES)
@@ -160,7 +160,7 @@ async def test_the_event_says_which_values_decided(tmp_path: Path) -> None:
     assert event.why == '<<review.output.severity>> is "High "; <<files.count>> is 2; <<bad.output>> is null'
 
 
-async def test_without_a_condition_nothing_is_checked(tmp_path: Path) -> None:
+async def test_task_without_condition_is_not_checked(tmp_path: Path) -> None:
     check, record = checking(tmp_path)
     assert await check.check(Task("t", "llm"), OUTCOMES)
     assert record.events == []
@@ -185,7 +185,7 @@ async def test_hostile_values_are_only_compared(text: str, tmp_path: Path) -> No
 
 
 @given(st.text(), st.text())
-def test_values_are_equal_to_themselves_and_one_order_holds(left: str, right: str) -> None:
+def test_values_equal_themselves_and_are_ordered_consistently(left: str, right: str) -> None:
     values = {"a": left, "b": right}
 
     def holds(text: str) -> bool:
@@ -198,7 +198,7 @@ def test_values_are_equal_to_themselves_and_one_order_holds(left: str, right: st
 
 
 @pytest.mark.parametrize(("answer", "holds"), [("true", True), ("false", False)])
-async def test_a_question_is_one_call_with_its_references_filled(answer: str, holds: bool, tmp_path: Path) -> None:
+async def test_question_is_one_call_with_references_filled(answer: str, holds: bool, tmp_path: Path) -> None:
     model = saying(f'```json\n{{"holds": {answer}, "why": "it says so"}}\n```')
     check, record = checking(tmp_path, model)
     when = {"ask": "Is <<files.output>> complete, given <<bad.output>><<left.output>> and <<bad.status>>?"}
@@ -209,7 +209,7 @@ async def test_a_question_is_one_call_with_its_references_filled(answer: str, ho
     assert record.events[-1] == ConditionChecked("t", when, holds, "it says so")
 
 
-async def test_text_in_a_question_is_neither_a_reference_nor_a_template(tmp_path: Path) -> None:
+async def test_text_in_a_question_is_not_expanded(tmp_path: Path) -> None:
     model = saying('{"holds": true, "why": ""}')
     check, _ = checking(tmp_path, model)
     outcomes: dict[str, Outcome] = {**OUTCOMES, "prose": Done("<<files.output>> <% raw %> {{7*7}}")}
@@ -217,7 +217,7 @@ async def test_text_in_a_question_is_neither_a_reference_nor_a_template(tmp_path
     assert "Is <<files.output>> <% raw %> {{7*7}} right?" in model.asked[0].messages[-1].content
 
 
-async def test_a_long_text_is_shortened_in_a_question(tmp_path: Path) -> None:
+async def test_long_text_is_shortened_in_a_question(tmp_path: Path) -> None:
     model = saying('{"holds": true, "why": ""}')
     check, _ = checking(tmp_path, model)
     outcomes: dict[str, Outcome] = {**OUTCOMES, "prose": Done("word " * 100_000)}
@@ -228,7 +228,7 @@ async def test_a_long_text_is_shortened_in_a_question(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("answer", ["yes", "", '{"holds": "maybe", "why": ""}', '{"why": "x"}', "[true]", "{"])
-async def test_an_answer_that_does_not_say_is_an_error(answer: str, tmp_path: Path) -> None:
+async def test_answer_without_verdict_is_an_error(answer: str, tmp_path: Path) -> None:
     check, record = checking(tmp_path, ScriptedModel(lambda _: Reply(answer, model="m")))
     with pytest.raises(ModelError, match="m did not say whether the condition holds"):
         await check.check(Task("t", "llm", when={"ask": "Is it?"}), OUTCOMES)
@@ -236,18 +236,18 @@ async def test_an_answer_that_does_not_say_is_an_error(answer: str, tmp_path: Pa
 
 
 @pytest.mark.parametrize("when", ["nonsense", {}, {"ask": 7}])
-async def test_a_broken_condition_in_a_strangers_record_is_an_error_of_its_task(when: Any, tmp_path: Path) -> None:
+async def test_invalid_condition_in_untrusted_record_fails_its_task(when: Any, tmp_path: Path) -> None:
     check, _ = checking(tmp_path)
     with pytest.raises(GoalwrightError, match="'when'"):
         await check.check(Task("t", "llm", when=when), OUTCOMES)
     assert await check.check(Task("t", "llm", when="<<gone.status>> == null and <<gone.output.x>> is empty"), OUTCOMES)
 
 
-def test_every_outcome_has_a_status_that_a_condition_can_read() -> None:
+def test_every_outcome_has_a_readable_status() -> None:
     assert {type(one) for one in OUTCOMES.values()} | {Cancelled} == {Done, Failed, Skipped, Unneeded, Cancelled}
 
 
-def test_what_a_task_reads_is_found_and_renamed() -> None:
+def test_status_references_are_found_and_renamed() -> None:
     task = Task("t", "llm", when="<<a.status>> == 'failed' and <<b.output.x>> > 1", depends_on=("a", "b"))
     assert task.reads == ("a", "b")
     assert set(task.reads_status_of) == {"a"}
@@ -263,7 +263,7 @@ def test_what_a_task_reads_is_found_and_renamed() -> None:
     assert values_in(task.when)[0].id == "a"
 
 
-def test_old_tasks_are_hashed_as_before() -> None:
+def test_tasks_without_conditions_keep_their_hash() -> None:
     row: dict[str, Any] = {"id": "a", "action_type": "llm", "instruction": "i", "depends_on": []}
     assert Task.from_dict(row).to_dict() == row
     new = {**row, "when": {"ask": "?"}, "for_each": [1, None], "width": 2, "first": 3, "item": None}

@@ -1,4 +1,4 @@
-"""A task for each item of a list: order, width, limits, failures, lists of lists, and items that are found again."""
+"""A task for each item of a list: order, width, limits, failures, nested lists and reuse."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ async def failing(numbers: Sequence[int], task: Task) -> str | None:
     return None
 
 
-async def test_each_item_is_a_task_and_the_outputs_keep_the_order_of_the_list() -> None:
+async def test_items_become_tasks_and_outputs_keep_list_order() -> None:
     draw = random.Random(7)
 
     async def later(task: Task) -> None:
@@ -93,7 +93,7 @@ async def test_each_item_is_a_task_and_the_outputs_keep_the_order_of_the_list() 
     assert change.added[0] == Task("each[1]", "llm", instruction="Do <<item>>", item=Item("item 0"))
 
 
-async def test_three_of_ten_fail_alone() -> None:
+async def test_failed_items_do_not_affect_others() -> None:
     runs = Runs(str(list(range(10))), lambda task: failing([2, 5, 9], task))
     outcomes = await runs(LIST, EACH)
     assert [name for name, one in outcomes.items() if isinstance(one, Failed)] == ["each[2]", "each[5]", "each[9]"]
@@ -102,18 +102,18 @@ async def test_three_of_ten_fail_alone() -> None:
     assert each.output.split("### ")[1:] == [f"{n}\n\ndid {n}\n\n" for n in (0, 2, 3, 5, 6, 7)] + ["9\n\ndid 9"]
 
 
-async def test_a_task_whose_items_all_failed_has_failed() -> None:
+async def test_task_fails_if_all_items_failed() -> None:
     outcomes = await Runs("a\nb", lambda task: failing([1, 2], task))(LIST, EACH)
     assert outcomes["each"] == Failed("none of its 2 items has a result; each[1]: no each[1]")
 
 
-async def test_an_empty_list_is_done() -> None:
+async def test_empty_list_is_done() -> None:
     runs = Runs("[]")
     assert (await runs(LIST, EACH))["each"] == Done("")
     assert runs.changes() == []
 
 
-async def test_a_thousand_items_never_exceed_a_width_of_four() -> None:
+async def test_width_limits_concurrent_items() -> None:
     under_way = peak = 0
 
     async def counting(task: Task) -> None:
@@ -132,18 +132,18 @@ async def test_a_thousand_items_never_exceed_a_width_of_four() -> None:
     assert peak == 4
 
 
-async def test_equal_items_are_two_tasks() -> None:
+async def test_equal_items_are_separate_tasks() -> None:
     outcomes = await Runs('["a", "a"]')(LIST, EACH)
     assert outcomes["each"] == Done("### a\n\ndid a\n\n### a\n\ndid a")
     assert set(outcomes) == {"list", "each", "each[1]", "each[2]"}
 
 
-async def test_a_list_in_the_plan_needs_no_task_before_it() -> None:
+async def test_literal_list_needs_no_dependency() -> None:
     outcomes = await Runs("")(msgspec.structs.replace(EACH, for_each=("<<list.output>>", 7), depends_on=()))
     assert outcomes["each"] == Done("### <<list.output>>\n\ndid <<list.output>>\n\n### 7\n\ndid 7")
 
 
-async def test_a_map_over_a_map_takes_its_outputs_one_to_one_and_unparsed() -> None:
+async def test_nested_fan_out_passes_outputs_unparsed() -> None:
     async def listing(task: Task) -> str:
         if task.id == "each[2]":
             raise GoalwrightError("no")
@@ -177,7 +177,7 @@ async def test_a_map_over_a_map_takes_its_outputs_one_to_one_and_unparsed() -> N
         ('{"a": 1}', "<<list.output.b>>", "'for_each' finds no list: the output of 'list' has no 'b'"),
     ],
 )
-async def test_what_is_no_list_fails_the_task_and_is_quoted(listed: str, for_each: str, error: str) -> None:
+async def test_missing_list_fails_the_task_with_quote(listed: str, for_each: str, error: str) -> None:
     runs = Runs(listed)
     outcomes = await runs(
         LIST, msgspec.structs.replace(EACH, for_each=for_each), Task("after", "llm", depends_on=("each",))
@@ -187,13 +187,13 @@ async def test_what_is_no_list_fails_the_task_and_is_quoted(listed: str, for_eac
 
 
 @pytest.mark.parametrize("for_each", ["<<list.output.files>>", "<<list.output.deeper[1].text>>"])
-async def test_a_field_may_be_the_list(for_each: str) -> None:
+async def test_field_may_be_the_list(for_each: str) -> None:
     listed = '{"files": ["a", "b"], "more": [], "deeper": [0, {"text": "- a\\n- b"}]}'
     outcomes = await Runs(listed)(LIST, msgspec.structs.replace(EACH, for_each=for_each))
     assert outcomes["each"] == Done("### a\n\ndid a\n\n### b\n\ndid b")
 
 
-async def test_first_takes_that_many_and_warns_how_many_are_left() -> None:
+async def test_first_limits_items_and_warns() -> None:
     runs = Runs(str(list(range(300))))
     outcomes = await runs(LIST, msgspec.structs.replace(EACH, first=2))
     assert outcomes["each"] == Done("### 0\n\ndid 0\n\n### 1\n\ndid 1")
@@ -204,7 +204,7 @@ async def test_first_takes_that_many_and_warns_how_many_are_left() -> None:
     assert not any(isinstance(event, Warned) for event in enough.record.events)
 
 
-async def test_more_than_max_items_fails_before_anything_is_spent() -> None:
+async def test_exceeding_max_items_fails_before_spending() -> None:
     runs = Runs(str(list(range(201))))
     outcomes = await runs(LIST, EACH)
     error = "its list has 201 items, more than the 200 allowed; raise max_items, or take some of them with 'first'"
@@ -212,7 +212,7 @@ async def test_more_than_max_items_fails_before_anything_is_spent() -> None:
     assert [event.task for event in runs.record.events if isinstance(event, TaskStarted)] == ["list", "each"]
 
 
-async def test_the_plan_grows_no_further_than_max_grown() -> None:
+async def test_plan_growth_is_limited_by_max_grown() -> None:
     runs = Runs("a\nb\nc", max_grown=5)
     outcomes = await runs(LIST, EACH, msgspec.structs.replace(EACH, id="more", depends_on=("each", "list")))
     assert isinstance(outcomes["each"], Done)
@@ -222,7 +222,7 @@ async def test_the_plan_grows_no_further_than_max_grown() -> None:
     )
 
 
-def test_in_a_replay_the_record_says_which_task_grew() -> None:
+def test_replay_grows_tasks_as_recorded() -> None:
     part, history = Task("each[1]", "llm", item=Item(1)), RunHistory()
     history.note(PlanMade(Plan((LIST, EACH, msgspec.structs.replace(EACH, id="more"))), 1))
     history.note(PlanChanged("for_each", "each", (part,)))
@@ -238,7 +238,7 @@ def test_in_a_replay_the_record_says_which_task_grew() -> None:
     assert "max_items" in str(limits.fault(msgspec.structs.replace(EACH, id="new"), [part, part], plan))
 
 
-async def test_an_item_depends_on_what_has_a_result_except_the_list() -> None:
+async def test_item_depends_on_results_except_the_list() -> None:
     runs = Runs("a", lambda task: failing([], task))
     style = Task("style", "llm")
     both = msgspec.structs.replace(EACH, depends_on=("list", "style"))
@@ -248,7 +248,7 @@ async def test_an_item_depends_on_what_has_a_result_except_the_list() -> None:
     assert depends == {"each[1]": ("style",), "mentioned[1]": ("list", "style")}
 
 
-async def test_a_finished_task_with_items_grows_again_without_being_recorded() -> None:
+async def test_finished_task_with_items_grows_again_unrecorded() -> None:
     first = Runs("a\nb")
     await first(LIST, EACH)
     again = Runs("a\nb")
@@ -262,7 +262,7 @@ async def test_a_finished_task_with_items_grows_again_without_being_recorded() -
     assert outcomes["each"] == Done("### a\n\ndid a\n\n### b\n\ndid b")
 
 
-async def test_a_list_that_changed_since_changes_the_plan() -> None:
+async def test_changed_list_changes_the_plan() -> None:
     first = Runs("a\nb\nc")
     await first(LIST, EACH)
     again = Runs("a\nB")
@@ -285,7 +285,7 @@ def _item(name: str) -> Task:
     return Task(name, "llm", instruction="Do <<item>>")
 
 
-async def test_items_that_are_told_the_same_are_reused_wherever_they_are() -> None:
+async def test_equal_items_are_reused_at_any_position() -> None:
     runs = Runs("new\nb\na\na")
     runs.memo.finished = finished(
         ("each[1]", "a", "A1"),
@@ -301,7 +301,7 @@ async def test_items_that_are_told_the_same_are_reused_wherever_they_are() -> No
     assert [event.task for event in runs.record.events if isinstance(event, TaskStarted)] == ["list", "each", "each[1]"]
 
 
-async def test_an_item_that_is_told_its_number_is_reused_only_in_its_place() -> None:
+async def test_item_with_number_is_reused_only_at_its_position() -> None:
     runs = Runs("a\nb")
     numbered = msgspec.structs.replace(EACH, instruction="<<item.number>>: <<item>>")
     work = finished(("each[1]", "a", "A"), ("each[3]", "b", "B"))

@@ -1,4 +1,4 @@
-"""The scheduler while it runs: tasks that are added, tasks that grow into others, and how both end."""
+"""The scheduler with tasks that are added or grow into subtasks while it runs."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def grown(parent: str, count: int, width: int | None = None) -> Grown:
 
 @given(plans(most=12), st.randoms(use_true_random=False))
 @settings(max_examples=40)
-def test_tasks_that_are_added_while_it_runs_run_like_those_of_a_plan(plan: Plan, draw: random.Random) -> None:
+def test_tasks_added_while_running_are_scheduled(plan: Plan, draw: random.Random) -> None:
     async def run() -> dict[str, Outcome]:
         schedule = Schedule(saying, Recorder(), ScheduleLimits(3))
         running = asyncio.ensure_future(schedule.run())
@@ -66,7 +66,7 @@ def test_tasks_that_are_added_while_it_runs_run_like_those_of_a_plan(plan: Plan,
     assert asyncio.run(run()) == {one.id: Done(one.id.upper()) for one in plan.tasks}
 
 
-async def test_a_task_is_added_after_what_it_depends_on_ended() -> None:
+async def test_task_can_be_added_after_its_dependencies_ended() -> None:
     async def run_task(task: Task, results: Mapping[str, str]) -> str:
         if task.id == "bad":
             raise GoalwrightError("no")
@@ -83,12 +83,12 @@ async def test_a_task_is_added_after_what_it_depends_on_ended() -> None:
     assert outcomes["nor_this"] == Skipped("it depends on 'never', which was skipped")
 
 
-async def test_an_unknown_dependency_is_refused() -> None:
+async def test_unknown_dependency_is_refused() -> None:
     with pytest.raises(ValueError, match="depends on 'x', which was not added"):
         Schedule(saying, Recorder(), ScheduleLimits()).add(task("a", "x"))
 
 
-async def test_a_task_that_grows_ends_after_its_parts_and_holds_no_place() -> None:
+async def test_growing_task_ends_after_subtasks_without_a_slot() -> None:
     async def run_task(task: Task, results: Mapping[str, str]) -> str | Grown:
         return grown("all", 3) if task.id == "all" else task.id.upper()
 
@@ -102,14 +102,14 @@ async def test_a_task_that_grows_ends_after_its_parts_and_holds_no_place() -> No
     assert next(event.task for event in record.events if isinstance(event, TaskStarted)) == "all"
 
 
-async def test_a_task_may_grow_into_nothing() -> None:
+async def test_task_may_grow_into_nothing() -> None:
     async def run_task(task: Task, results: Mapping[str, str]) -> Grown:
         return grown(task.id, 0)
 
     assert await run_plan(Plan((task("a"),)), run_task, Recorder(), ScheduleLimits()) == {"a": Done("")}
 
 
-async def test_parts_fail_alone() -> None:
+async def test_failed_subtask_does_not_affect_others() -> None:
     async def run_task(task: Task, results: Mapping[str, str]) -> str | Grown:
         if task.id == "all":
             return grown("all", 4)
@@ -122,7 +122,7 @@ async def test_parts_fail_alone() -> None:
     assert outcomes["all[2]"] == Failed("no")
 
 
-async def test_a_width_holds_for_a_tasks_own_parts_and_parts_nest() -> None:
+async def test_width_applies_to_own_subtasks_when_nested() -> None:
     under_way: dict[str, int] = {}
     peaks: dict[str, int] = {}
 
@@ -148,7 +148,7 @@ async def test_a_width_holds_for_a_tasks_own_parts_and_parts_nest() -> None:
     assert peaks["narrow"] == 2
 
 
-async def test_a_skipped_part_gives_its_place_to_no_one_and_is_counted() -> None:
+async def test_skipped_subtask_is_counted() -> None:
     async def run_task(task: Task, results: Mapping[str, str]) -> str | Grown:
         if task.id == "all":
             parts = (Task("all/a", "llm"), Task("all/b", "llm", depends_on=("all/a",)), Task("all/c", "llm"))
@@ -165,7 +165,7 @@ async def test_a_skipped_part_gives_its_place_to_no_one_and_is_counted() -> None
     assert outcomes["all"] == Done("Failed, Skipped, Done")
 
 
-async def test_an_unneeded_task_is_no_failure_and_all_unneeded_means_unneeded() -> None:
+async def test_unneeded_dependencies_make_task_unneeded() -> None:
     async def run_task(task: Task, results: Mapping[str, str]) -> str | Unneeded:
         return Unneeded() if task.id.startswith("no") else "fine"
 
@@ -187,7 +187,7 @@ async def test_an_unneeded_task_is_no_failure_and_all_unneeded_means_unneeded() 
     assert ends["none"] == ends["no1"] == ("unneeded", None)
 
 
-async def test_a_spent_budget_cancels_a_task_that_waits_for_its_parts() -> None:
+async def test_spent_budget_cancels_parent_of_subtasks() -> None:
     async def run_task(task: Task, results: Mapping[str, str]) -> str | Grown:
         if task.id == "all":
             return grown("all", 5, width=1)
@@ -202,7 +202,7 @@ async def test_a_spent_budget_cancels_a_task_that_waits_for_its_parts() -> None:
     assert ends == {"all[1]": "done", "all[2]": "cancelled", "all": "cancelled"}
 
 
-async def test_cancelling_ends_tasks_whose_parts_have_not_started() -> None:
+async def test_cancelling_ends_tasks_with_unstarted_subtasks() -> None:
     async def run_task(task: Task, results: Mapping[str, str]) -> str | Grown:
         if task.id == "all":
             return grown("all", 2)
@@ -220,7 +220,7 @@ async def test_cancelling_ends_tasks_whose_parts_have_not_started() -> None:
     assert ends == {"slow": "cancelled", "all[1]": "cancelled", "all": "cancelled"}
 
 
-async def test_an_open_schedule_ends_at_a_spent_budget() -> None:
+async def test_open_schedule_ends_when_budget_is_spent() -> None:
     async def run_task(task: Task, results: Mapping[str, str]) -> str:
         raise BudgetSpent("no money left")
 
@@ -231,7 +231,7 @@ async def test_an_open_schedule_ends_at_a_spent_budget() -> None:
     assert schedule.outcomes == {"a": Cancelled("no money left")}
 
 
-async def test_a_task_that_is_dropped_takes_its_parts_along() -> None:
+async def test_dropping_a_task_drops_its_subtasks() -> None:
     """What ended just now must not start what comes after it: `each[1]` and `a` end while the others are stopped."""
     ends, begun, record = asyncio.Event(), asyncio.Semaphore(0), Recorder()
 

@@ -1,4 +1,4 @@
-"""Rounds of a task in the plan: found again as they are, and replaced with all that follows where one differs."""
+"""Rounds of a task in the plan: reused when equal, replaced with all later ones when different."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ def joining(*tasks: Task, max_grown: int = 100) -> tuple[FanOut, Recorder]:
     return FanOut(CurrentPlan(Plan(tasks), record), Memo(record), limits), record
 
 
-def test_a_round_that_is_in_the_plan_changes_nothing() -> None:
+def test_round_in_the_plan_changes_nothing() -> None:
     parts, record = joining(LOOP, SECOND, THIRD, *PARTS)
     assert parts.join_round(LOOP, SECOND) == SECOND
     assert record.events == []
 
 
-def test_a_round_that_differs_takes_the_place_of_all_that_follow_with_their_parts() -> None:
+def test_different_round_replaces_all_later_rounds() -> None:
     parts, record = joining(LOOP, SECOND, THIRD, *PARTS)
     other = replace(SECOND, previous=PreviousRound("y", "…"))
     assert parts.join_round(LOOP, other) == other
@@ -40,14 +40,14 @@ def test_a_round_that_differs_takes_the_place_of_all_that_follow_with_their_part
     assert [task.id for task in parts.current.plan.tasks] == ["loop", "loop/a", "loop#2"]
 
 
-def test_what_came_before_the_last_round_does_not_count_any_more() -> None:
+def test_earlier_rounds_do_not_count() -> None:
     items = [Task(name, "llm") for name in ("each", "each[1]", "each[2]", "each[1]/a", "each[1]#2", "each[2]/a")]
     assert Plan((LOOP, SECOND, THIRD, *PARTS, *items)).superseded == {"loop/a", "loop#2", "loop#2/a", "each[1]/a"}
     assert [task.id for task in Plan((LOOP, SECOND, *PARTS)).reported] == ["loop"]
     assert [task.id for task in Plan((LOOP, PARTS[0])).reported] == ["loop", "loop/a"]
 
 
-def test_in_a_replay_the_record_says_which_round_was_the_last_that_could_grow() -> None:
+def test_replay_stops_growing_rounds_as_recorded() -> None:
     history = RunHistory()
     history.note(PlanMade(Plan((LOOP,)), 1))
     history.note(PlanChanged("repeat", "loop", (SECOND,)))

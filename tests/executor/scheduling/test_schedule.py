@@ -1,4 +1,4 @@
-"""The scheduler: every task once, after its dependencies, as soon as it can."""
+"""The scheduler runs every task once, as soon as its dependencies are done."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def graph(**waits: str) -> Plan:
 
 @given(plans(most=15), st.integers(1, 5))
 @settings(max_examples=60)
-def test_every_task_runs_once_and_after_its_dependencies(plan: Plan, limit: int) -> None:
+def test_every_task_runs_once_after_its_dependencies(plan: Plan, limit: int) -> None:
     began: list[str] = []
     running = peak = 0
 
@@ -54,7 +54,7 @@ def test_every_task_runs_once_and_after_its_dependencies(plan: Plan, limit: int)
     assert outcomes == {task.id: Done(task.id.upper()) for task in plan.tasks}
 
 
-async def test_a_task_starts_as_soon_as_its_own_dependencies_are_done() -> None:
+async def test_task_starts_when_its_own_dependencies_are_done() -> None:
     slow = asyncio.Event()
     order: list[str] = []
 
@@ -71,7 +71,7 @@ async def test_a_task_starts_as_soon_as_its_own_dependencies_are_done() -> None:
     assert order == ["fast", "next_of_fast", "end_of_fast", "slow", "last"]
 
 
-async def test_what_a_task_held_is_free_once_it_has_ended_not_when_garbage_is_collected() -> None:
+async def test_ended_task_is_released_without_garbage_collection() -> None:
     begun: list[weakref.ref[object]] = []
 
     async def run_task(task: Task, _: Mapping[str, str]) -> str:
@@ -90,7 +90,7 @@ async def test_what_a_task_held_is_free_once_it_has_ended_not_when_garbage_is_co
         gc.enable()
 
 
-async def test_a_failed_task_fails_alone_and_its_dependents_are_skipped_with_the_reason() -> None:
+async def test_failed_task_skips_only_its_dependents() -> None:
     async def run_task(task: Task, _: Mapping[str, str]) -> str:
         if task.id == "bad":
             raise GoalwrightError("the key is wrong")
@@ -111,7 +111,7 @@ async def test_a_failed_task_fails_alone_and_its_dependents_are_skipped_with_the
     assert len(record.of(TaskFinished)) == 6
 
 
-async def test_a_task_that_takes_too_long_fails_alone() -> None:
+async def test_timeout_fails_only_its_task() -> None:
     async def run_task(task: Task, _: Mapping[str, str]) -> str:
         await asyncio.sleep(30 if task.id == "slow" else 0)
         return "ok"
@@ -122,7 +122,7 @@ async def test_a_task_that_takes_too_long_fails_alone() -> None:
     assert outcomes["quick"] == Done("ok")
 
 
-async def test_a_time_limit_of_another_is_not_taken_for_the_tasks() -> None:
+async def test_foreign_timeout_is_not_the_task_timeout() -> None:
     async def run_task(task: Task, _: Mapping[str, str]) -> str:
         raise TimeoutError("the gateway took too long")
 
@@ -131,7 +131,7 @@ async def test_a_time_limit_of_another_is_not_taken_for_the_tasks() -> None:
     assert outcomes == {"a": Failed(error)}
 
 
-async def test_whatever_is_raised_around_a_task_it_ends() -> None:
+async def test_task_ends_after_any_exception() -> None:
     class Reading:
         """Finds no task, and cannot say what one of them is given."""
 
@@ -158,7 +158,7 @@ async def test_whatever_is_raised_around_a_task_it_ends() -> None:
     assert outcomes["bad"] == Failed("an unexpected error, please report it: ZeroDivisionError: by zero")
 
 
-async def test_a_spent_budget_starts_nothing_more_but_lets_running_tasks_end() -> None:
+async def test_spent_budget_lets_running_tasks_end() -> None:
     may_end = asyncio.Event()
 
     async def run_task(task: Task, _: Mapping[str, str]) -> str:
@@ -177,7 +177,7 @@ async def test_a_spent_budget_starts_nothing_more_but_lets_running_tasks_end() -
     assert "later" not in ends
 
 
-async def test_cancelling_stops_running_tasks_and_waits_for_them() -> None:
+async def test_cancelling_waits_for_running_tasks() -> None:
     cleaned: list[str] = []
 
     async def run_task(task: Task, _: Mapping[str, str]) -> str:

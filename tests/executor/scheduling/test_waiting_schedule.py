@@ -1,4 +1,4 @@
-"""The scheduler with tasks that wait for a person: all else goes on, and nothing ends that waits for them."""
+"""The scheduler with tasks that wait for a person: all other tasks continue."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ async def asking(task: Task, _results: Mapping[str, str]) -> str:
     return task.id.upper()
 
 
-async def test_what_waits_has_no_end_and_neither_has_what_depends_on_it() -> None:
+async def test_waiting_task_and_its_dependents_have_no_outcome() -> None:
     record = Recorder()
     plan = Plan((task("ask"), task("after", "ask"), task("denied"), task("next", "denied"), task("other")))
     outcomes = await run_plan(plan, asking, record, ScheduleLimits(concurrency=1))
@@ -49,7 +49,7 @@ async def test_what_waits_has_no_end_and_neither_has_what_depends_on_it() -> Non
 
 
 @pytest.mark.parametrize("width", [None, 1, 2])
-async def test_a_task_does_not_end_before_a_part_that_waits_and_the_other_parts_run(width: int | None) -> None:
+async def test_parent_of_waiting_subtask_does_not_end(width: int | None) -> None:
     names = [item_id("all", number) for number in range(1, 5)]
     finished: list[Mapping[str, Outcome]] = []
 
@@ -68,7 +68,7 @@ async def test_a_task_does_not_end_before_a_part_that_waits_and_the_other_parts_
     assert finished == []
 
 
-async def test_a_task_that_waits_gives_its_slot_to_others_and_its_clock_stands_still() -> None:
+async def test_waiting_task_releases_slot_and_stops_its_clock() -> None:
     others = asyncio.Event()
     order: list[str] = []
 
@@ -89,7 +89,7 @@ async def test_a_task_that_waits_gives_its_slot_to_others_and_its_clock_stands_s
     assert order == ["went on", "went on"]
 
 
-async def test_after_it_waited_a_task_still_has_a_time_limit() -> None:
+async def test_time_limit_continues_after_waiting() -> None:
     async def run_task(_one: Task, _results: Mapping[str, str]) -> str:
         with slot_released():
             await asyncio.sleep(0.05)
@@ -100,7 +100,7 @@ async def test_after_it_waited_a_task_still_has_a_time_limit() -> None:
     assert isinstance(outcomes["a"], Failed)
 
 
-async def test_a_task_that_waits_can_be_stopped() -> None:
+async def test_waiting_task_can_be_stopped() -> None:
     async def run_task(_one: Task, _results: Mapping[str, str]) -> str:
         with slot_released():
             await asyncio.sleep(10)

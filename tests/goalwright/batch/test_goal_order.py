@@ -1,4 +1,4 @@
-"""Which goals of a file a sitting is for."""
+"""The selection and order of the goals of a file."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from goalwright.batch.options import GoalOrder
 GOALS = [BatchGoal(f"g{number}", number, f"goal {number}") for number in range(100)]
 
 
-def test_a_limit_takes_the_first_goals() -> None:
+def test_limit_takes_the_first_goals() -> None:
     assert [goal.id for goal in GoalOrder(limit=2).goals(GOALS)] == ["g0", "g1"]
     assert list(GoalOrder().goals(GOALS)) == GOALS
     assert (GoalOrder().count(100), GoalOrder(limit=2).count(100), GoalOrder(limit=2).count(1)) == (100, 2, 1)
 
 
-def test_shuffled_goals_come_in_the_same_order_however_often_they_are_asked_for() -> None:
+def test_shuffled_order_is_repeatable() -> None:
     lineup = GoalOrder(shuffle=True, limit=50, seed=0.5)
     found = list(lineup.goals(GOALS))
     assert found == list(lineup.goals(GOALS))
@@ -22,7 +22,7 @@ def test_shuffled_goals_come_in_the_same_order_however_often_they_are_asked_for(
     assert found != GOALS[:50]
 
 
-def test_goals_that_have_begun_are_taken_first_and_count() -> None:
+def test_begun_goals_are_taken_first_within_limit() -> None:
     for shuffle in (False, True):
         order = GoalOrder(limit=10, shuffle=shuffle, begun=frozenset(("g50", "g7", "gone")))
         found = [goal.id for goal in order.goals(GOALS)]

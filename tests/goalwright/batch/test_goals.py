@@ -1,4 +1,4 @@
-"""Goal files in every form, checked whole."""
+"""Goal files in every format, validated whole."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ def test_jsonl_takes_ids_custom_ids_skills_models_vars_and_plans(tmp_path: Path)
     assert (third.id, third.plan) == ("line-5", {"tasks": []})
 
 
-def test_plain_text_is_a_goal_a_line(tmp_path: Path) -> None:
+def test_plain_text_has_one_goal_per_line(tmp_path: Path) -> None:
     path = tmp_path / "goals.txt"
     path.write_text("\ufeff# a comment\nfirst\n\n  second <<as it is>> \n", encoding="utf-8")
     assert [(goal.id, goal.text) for goal in goals(path)] == [("line-2", "first"), ("line-4", "second <<as it is>>")]
 
 
-def test_csv_columns_beside_its_own_are_variables(tmp_path: Path) -> None:
+def test_extra_csv_columns_are_variables(tmp_path: Path) -> None:
     path = tmp_path / "goals.csv"
     path.write_text('id,goal,skills,city\n1,"Visit <<city>>,\nplease","a; b",Bonn\n2,Stay,,\n', encoding="utf-8")
     first, second = goals(path)
@@ -60,14 +60,14 @@ def test_a_yaml_list_holds_texts_or_objects(tmp_path: Path) -> None:
     assert [(goal.id, goal.text) for goal in goals(path)] == [("line-1", "first"), ("b", "second")]
 
 
-def test_what_a_yaml_object_is_merged_with_may_have_its_keys(tmp_path: Path) -> None:
+def test_yaml_merge_may_repeat_keys(tmp_path: Path) -> None:
     path = tmp_path / "goals.yaml"
     text = "- &base {goal: first, model: a/b}\n- &more {<<: *base, goal: second}\n- {<<: *more, goal: third}\n"
     path.write_text(text, encoding="utf-8")
     assert [(goal.text, goal.model) for goal in goals(path)] == [("first", "a/b"), ("second", "a/b"), ("third", "a/b")]
 
 
-def test_a_goals_line_is_where_it_begins(tmp_path: Path) -> None:
+def test_goal_line_is_its_first_line(tmp_path: Path) -> None:
     path = tmp_path / "goals.yaml"
     path.write_text("# goals\n- id: a\n  goal: first\n\n- second\n", encoding="utf-8")
     assert [goal.line for goal in goals(path)] == [2, 5]
@@ -82,7 +82,7 @@ def test_a_goals_line_is_where_it_begins(tmp_path: Path) -> None:
     assert [goal.id for goal in goals(listed)] == ["line-3", "line-3.2", "line-6"]
 
 
-def test_every_bad_line_is_reported_with_its_number(tmp_path: Path) -> None:
+def test_every_invalid_line_is_reported_with_number(tmp_path: Path) -> None:
     path = tmp_path / "goals.jsonl"
     lines = [
         '{"id": "a", "goal": "fine"}',
@@ -160,28 +160,28 @@ def test_every_bad_line_is_reported_with_its_number(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_file_that_cannot_be_run_is_refused(tmp_path: Path, name: str, text: str, says: str) -> None:
+def test_invalid_file_is_refused(tmp_path: Path, name: str, text: str, says: str) -> None:
     path = tmp_path / name
     path.write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match=says):
         goals(path)
 
 
-def test_an_empty_list_holds_no_goals(tmp_path: Path) -> None:
+def test_empty_list_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "goals.json"
     path.write_text(" [ ] ", encoding="utf-8")
     with pytest.raises(InputError, match="has no goals"):
         goals(path)
 
 
-def test_a_long_field_of_csv_is_a_goal_like_any_other(tmp_path: Path) -> None:
+def test_long_csv_field_is_accepted(tmp_path: Path) -> None:
     path = tmp_path / "goals.csv"
     path.write_text(f"id, goal ,\n1,{'long ' * 100_000},\n2,short\n", encoding="utf-8")
     goal, short = goals(path)
     assert (goal.id, len(goal.text), short.text) == ("1", 500_000, "short")
 
 
-def test_keys_that_mean_nothing_are_noticed(tmp_path: Path) -> None:
+def test_unused_keys_are_reported(tmp_path: Path) -> None:
     path = tmp_path / "goals.jsonl"
     rows = [
         {"goal": "a", "model": "openai/x"},
@@ -194,7 +194,7 @@ def test_keys_that_mean_nothing_are_noticed(tmp_path: Path) -> None:
         assert [goal.id for goal in file] == ["line-1", "c", "line-3"]
 
 
-def test_a_pipe_is_read_like_stdin(tmp_path: Path) -> None:
+def test_pipe_is_read_like_stdin(tmp_path: Path) -> None:
     path = tmp_path / "pipe"
     os.mkfifo(path)
     writing = threading.Thread(target=path.write_text, args=('\ufeff{"goal": "piped"}\n',))
@@ -203,13 +203,13 @@ def test_a_pipe_is_read_like_stdin(tmp_path: Path) -> None:
     writing.join()
 
 
-def test_a_missing_file_is_said() -> None:
+def test_missing_file_is_reported() -> None:
     with pytest.raises(InputError, match="no such goal file: nowhere"), opened("nowhere"):
         pass
 
 
 @pytest.mark.parametrize("text", ['{"id": "a", "goal": "from stdin"}\n', "from stdin\n", '[\n  "from stdin"\n]\n'])
-def test_stdin_is_read_once_and_can_be_gone_through_again(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stdin_goals_can_be_iterated_repeatedly(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
     with opened("-") as file:
         assert [goal.text for goal in file] == [goal.text for goal in file] == ["from stdin"]
@@ -225,7 +225,7 @@ def test_stdin_is_read_once_and_can_be_gone_through_again(text: str, monkeypatch
         '\ufeff"goal","id"\r\n"piped","a"\r\n',
     ],
 )
-def test_yaml_and_csv_on_stdin_are_told_by_how_they_begin(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_yaml_and_csv_on_stdin_are_detected(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
     with opened("-") as file:
         assert [(goal.id, goal.text) for goal in file] == [("a", "piped")]
@@ -241,21 +241,19 @@ def test_yaml_and_csv_on_stdin_are_told_by_how_they_begin(text: str, monkeypatch
         ["--- one"],
     ],
 )
-def test_a_line_of_text_on_stdin_may_look_a_little_like_another_format(
-    lines: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_text_on_stdin_may_resemble_another_format(lines: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO("\n".join(lines).encode())))
     with opened("-") as file:
         assert [goal.text for goal in file] == lines
 
 
-def test_a_mapping_of_yaml_on_stdin_is_refused_as_in_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_yaml_mapping_on_stdin_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"goals:\n  - goal: a\n")))
     with pytest.raises(InputError, match="line 1: the file must be a list of goals"), opened("-"):
         pass
 
 
-def test_the_content_hash_tells_a_changed_goal_from_a_renamed_one() -> None:
+def test_content_hash_distinguishes_changed_from_renamed_goal() -> None:
     goal = BatchGoal("a", 1, "text", ("s",), "m")
     assert goal.content_hash == BatchGoal("b", 9, "text", ("s",), "m").content_hash
     for other in (BatchGoal("a", 1, "text!", ("s",), "m"), BatchGoal("a", 1, "text", (), "m")):

@@ -1,4 +1,4 @@
-"""The results file, and what is remembered of earlier sittings."""
+"""The results file, and the state that resuming needs."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def written(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def test_each_goal_is_a_whole_line_at_once(tmp_path: Path) -> None:
+def test_each_result_is_written_as_a_whole_line(tmp_path: Path) -> None:
     path = tmp_path / "out.jsonl"
     results = Results(path)
     results.began("a", "h", "run-a")
@@ -48,7 +48,7 @@ def test_each_goal_is_a_whole_line_at_once(tmp_path: Path) -> None:
     assert not runs_path(path).exists()
 
 
-def test_failures_can_stand_apart(tmp_path: Path) -> None:
+def test_failures_can_go_to_a_separate_file(tmp_path: Path) -> None:
     path, errors = tmp_path / "out.jsonl", tmp_path / "errors.jsonl"
     results = Results(path, errors)
     results.ended(row("a"))
@@ -59,7 +59,7 @@ def test_failures_can_stand_apart(tmp_path: Path) -> None:
     assert set(read_earlier(path, errors)) == {"a", "b"}
 
 
-def test_where_failures_stand_apart_is_known_for_as_long_as_any_does(tmp_path: Path) -> None:
+def test_errors_file_is_remembered_while_it_has_goals(tmp_path: Path) -> None:
     path, errors = tmp_path / "out.jsonl", tmp_path / "bad" / "errors.jsonl"
     errors.parent.mkdir()
     results = Results(path, errors)
@@ -76,7 +76,7 @@ def test_where_failures_stand_apart_is_known_for_as_long_as_any_does(tmp_path: P
     assert errors_files(moved) == []
 
 
-def test_an_id_in_two_files_stays_in_the_first(tmp_path: Path) -> None:
+def test_duplicate_id_in_two_files_stays_in_the_first(tmp_path: Path) -> None:
     path, errors = tmp_path / "out.jsonl", tmp_path / "errors.jsonl"
     path.write_text(json.dumps(row("a")) + "\n", encoding="utf-8")
     errors.write_text("".join(json.dumps(row(name, "failed")) + "\n" for name in "ab"), encoding="utf-8")
@@ -87,7 +87,7 @@ def test_an_id_in_two_files_stays_in_the_first(tmp_path: Path) -> None:
     assert written(errors) == [row("b", "failed")]
 
 
-def test_what_is_noted_of_results_that_were_taken_away_is_forgotten(tmp_path: Path) -> None:
+def test_runs_of_deleted_results_are_forgotten(tmp_path: Path) -> None:
     path = tmp_path / "out.jsonl"
     results = Results(path, tmp_path / "errors.jsonl")
     results.began("a", "h", "run-a")
@@ -98,7 +98,7 @@ def test_what_is_noted_of_results_that_were_taken_away_is_forgotten(tmp_path: Pa
     assert not runs_path(tmp_path / "never.jsonl").exists()
 
 
-def test_what_was_cut_off_is_known_by_its_run_and_half_a_line_is_dropped(tmp_path: Path) -> None:
+def test_interrupted_goal_keeps_its_run_and_half_line_is_dropped(tmp_path: Path) -> None:
     path = tmp_path / "out.jsonl"
     results = Results(path)
     results.began("a", "h", "run-a")
@@ -111,7 +111,7 @@ def test_what_was_cut_off_is_known_by_its_run_and_half_a_line_is_dropped(tmp_pat
     assert written(path) == [row("a")]
 
 
-def test_a_disk_that_is_full_is_said_with_the_file_and_the_way_on(tmp_path: Path) -> None:
+def test_full_disk_is_reported_with_file_and_hint(tmp_path: Path) -> None:
     path = tmp_path / "out.jsonl"
     path.symlink_to("/dev/full")
     results = Results(path)
@@ -122,7 +122,7 @@ def test_a_disk_that_is_full_is_said_with_the_file_and_the_way_on(tmp_path: Path
 
 
 @pytest.mark.parametrize("half", [b'{"id": "b', b"{", b"\0\0\0"])
-def test_what_a_kill_or_a_power_cut_leaves_is_dropped(tmp_path: Path, half: bytes) -> None:
+def test_half_line_of_killed_process_is_dropped(tmp_path: Path, half: bytes) -> None:
     path = tmp_path / "out.jsonl"
     whole = json.dumps(row("a")).encode() + b"\n"
     path.write_bytes(whole + half)
@@ -130,7 +130,7 @@ def test_what_a_kill_or_a_power_cut_leaves_is_dropped(tmp_path: Path, half: byte
     assert path.read_bytes() == whole
 
 
-def test_somebodys_text_is_no_half_line_and_stays(tmp_path: Path) -> None:
+def test_foreign_text_is_not_a_half_line(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("one line of notes", encoding="utf-8")
     with pytest.raises(InputError, match="not valid JSON"):
@@ -138,14 +138,14 @@ def test_somebodys_text_is_no_half_line_and_stays(tmp_path: Path) -> None:
     assert path.read_text(encoding="utf-8") == "one line of notes"
 
 
-def test_a_whole_last_line_without_its_end_is_kept_and_ended(tmp_path: Path) -> None:
+def test_complete_last_line_without_newline_is_kept(tmp_path: Path) -> None:
     path = tmp_path / "out.jsonl"
     path.write_text(json.dumps(row("a")) + "\n" + json.dumps(row("b")), encoding="utf-8")
     assert set(read_earlier(path)) == {"a", "b"}
     assert path.read_text(encoding="utf-8").endswith("}\n")
 
 
-def test_an_id_that_stands_twice_keeps_its_last_line(tmp_path: Path) -> None:
+def test_duplicate_id_keeps_its_last_line(tmp_path: Path) -> None:
     path = tmp_path / "out.jsonl"
     lines = [row("a", "failed"), row("b"), row("a")]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
@@ -153,7 +153,7 @@ def test_an_id_that_stands_twice_keeps_its_last_line(tmp_path: Path) -> None:
     assert written(path) == [row("b"), row("a")]
 
 
-def test_the_runs_of_goals_that_are_run_again_stay_known(tmp_path: Path) -> None:
+def test_runs_of_goals_to_redo_are_kept(tmp_path: Path) -> None:
     path = tmp_path / "out.jsonl"
     path.write_text("".join(json.dumps(row(name, "failed")) + "\n" for name in "ab"), encoding="utf-8")
     history = read_earlier(path)
@@ -171,7 +171,7 @@ def test_only_one_batch_writes_a_file(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_half_a_character_is_written_as_its_escape(tmp_path: Path) -> None:
+def test_lone_surrogate_is_escaped(tmp_path: Path) -> None:
     path = tmp_path / "out.jsonl"
     results = Results(path)
     results.ended(row("a", answer="half \ud83d of it"))
@@ -179,7 +179,7 @@ def test_half_a_character_is_written_as_its_escape(tmp_path: Path) -> None:
     assert written(path)[0]["answer"] == "half \ud83d of it"
 
 
-def test_lines_are_replaced_in_one_step(tmp_path: Path) -> None:
+def test_lines_are_replaced_atomically(tmp_path: Path) -> None:
     path = tmp_path / "out.jsonl"
     path.write_text("".join(json.dumps(row(name)) + "\n" for name in "abc"), encoding="utf-8")
     drop(path, ["b"])
@@ -189,7 +189,7 @@ def test_lines_are_replaced_in_one_step(tmp_path: Path) -> None:
     assert sorted(file.name for file in tmp_path.iterdir() if file.is_file()) == ["out.jsonl"]
 
 
-def test_an_existing_file_is_not_touched(tmp_path: Path) -> None:
+def test_existing_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "out.jsonl"
     path.write_text("precious", encoding="utf-8")
     with pytest.raises(OptionNeeded, match="exists already; nothing was changed") as refused:
@@ -203,7 +203,7 @@ def test_an_existing_file_is_not_touched(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "text", ["not json\n", "[1]\n", '{"other": 1}\n', '{"errors": 1}\n', '{"id": "a", "run_id": "r"}\n']
 )
-def test_a_file_of_another_kind_is_refused_and_left_alone(tmp_path: Path, text: str) -> None:
+def test_foreign_file_is_refused_unchanged(tmp_path: Path, text: str) -> None:
     path = tmp_path / "out.jsonl"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match="line 1 is no"):

@@ -1,4 +1,4 @@
-"""`run_batch`: a batch from a program, by the path that `goalwright batch` takes."""
+"""`run_batch`, which runs a batch from a program like `goalwright batch`."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def rows(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-async def test_goals_in_memory_are_run_and_the_observer_hears_of_them(
+async def test_goals_in_memory_run_and_notify_the_observer(
     workspace: Path, serve: Callable[[Script], OpenAIServer]
 ) -> None:
     serve(scripted(PLAN))
@@ -74,7 +74,7 @@ async def test_goals_in_memory_are_run_and_the_observer_hears_of_them(
     assert report.to_dict()["done"] == 2
 
 
-async def test_a_batch_is_resumed_and_failed_goals_are_retried(
+async def test_batch_is_resumed_and_failed_goals_are_retried(
     workspace: Path, serve: Callable[[Script], OpenAIServer]
 ) -> None:
     broken = True
@@ -98,9 +98,7 @@ async def test_a_batch_is_resumed_and_failed_goals_are_retried(
     assert all("[bad]" in call.user for call in server.calls)
 
 
-async def test_the_journal_knows_the_batch_of_a_run_also_after_it_was_resumed(
-    workspace: Path, serve: Callable[[Script], OpenAIServer]
-) -> None:
+async def test_journal_has_the_batch_of_a_resumed_run(workspace: Path, serve: Callable[[Script], OpenAIServer]) -> None:
     serve(scripted(PLAN))
     output = workspace / "my answers.jsonl"
     await run_batch(["one", "two"], output, model=MODEL, workspace=workspace, options=BatchOptions(limit=1))
@@ -115,7 +113,7 @@ async def test_the_journal_knows_the_batch_of_a_run_also_after_it_was_resumed(
     journal.close()
 
 
-async def test_without_the_file_of_runs_a_batch_finds_them_in_the_journal(
+async def test_batch_without_runs_file_finds_runs_in_journal(
     workspace: Path, serve: Callable[[Script], OpenAIServer]
 ) -> None:
     broken = True
@@ -149,9 +147,7 @@ async def test_without_the_file_of_runs_a_batch_finds_them_in_the_journal(
     journal.close()
 
 
-async def test_runs_that_were_found_in_the_journal_are_known_from_then_on(
-    workspace: Path, serve: Callable[[Script], OpenAIServer]
-) -> None:
+async def test_runs_found_in_journal_are_recorded(workspace: Path, serve: Callable[[Script], OpenAIServer]) -> None:
     broken = True
 
     def task(call: Call) -> Say | Drop | Fail:
@@ -184,9 +180,7 @@ async def test_runs_that_were_found_in_the_journal_are_known_from_then_on(
     journal.close()
 
 
-async def test_a_goal_that_changed_is_not_answered_by_the_run_of_the_goal_before_it(
-    workspace: Path, serve: Callable[[Script], OpenAIServer]
-) -> None:
+async def test_changed_goal_does_not_use_the_old_run(workspace: Path, serve: Callable[[Script], OpenAIServer]) -> None:
     broken = False
 
     def task(call: Call) -> Say | Fail:
@@ -208,7 +202,7 @@ async def test_a_goal_that_changed_is_not_answered_by_the_run_of_the_goal_before
     assert (b["goal"], b["answer"]) == ("the new b", "the new b")
 
 
-async def test_a_goal_that_a_person_stops_alone_is_left_to_be_resumed(
+async def test_individually_stopped_goal_can_be_resumed(
     workspace: Path, serve: Callable[[Script], OpenAIServer]
 ) -> None:
     waits = True
@@ -234,9 +228,7 @@ async def test_a_goal_that_a_person_stops_alone_is_left_to_be_resumed(
     journal.close()
 
 
-async def test_a_goal_whose_run_is_in_use_elsewhere_waits_for_it(
-    workspace: Path, serve: Callable[[Script], OpenAIServer]
-) -> None:
+async def test_goal_waits_for_a_run_held_elsewhere(workspace: Path, serve: Callable[[Script], OpenAIServer]) -> None:
     waits = False
     server = serve(scripted(PLAN, task=lambda _: Say("late", after=30.0 if waits else 0.0)))
     other, heard = replace(myself(), host="elsewhere"), list[str]()
@@ -280,7 +272,7 @@ async def test_a_goal_whose_run_is_in_use_elsewhere_waits_for_it(
     journal.close()
 
 
-async def test_a_batch_is_stopped_by_another_process(workspace: Path, serve: Callable[[Script], OpenAIServer]) -> None:
+async def test_batch_is_stopped_by_another_process(workspace: Path, serve: Callable[[Script], OpenAIServer]) -> None:
     serve(scripted(PLAN, task=lambda _: Say("late", after=30.0)))
     begun = asyncio.Event()
 
@@ -304,7 +296,7 @@ async def test_a_batch_is_stopped_by_another_process(workspace: Path, serve: Cal
     journal.close()
 
 
-async def test_a_spent_budget_stops_the_batch(workspace: Path, serve: Callable[[Script], OpenAIServer]) -> None:
+async def test_spent_budget_stops_the_batch(workspace: Path, serve: Callable[[Script], OpenAIServer]) -> None:
     serve(scripted(PLAN))
     options = BatchOptions(jobs=1, max_tokens=20)
     report = await run_batch(
@@ -313,7 +305,7 @@ async def test_a_spent_budget_stops_the_batch(workspace: Path, serve: Callable[[
     assert (report.stopped, report.to_dict()["left"] > 0) == ("budget", True)
 
 
-async def test_wrong_goals_models_and_options_are_refused_before_anything_runs(workspace: Path) -> None:
+async def test_invalid_goals_models_and_options_are_refused_first(workspace: Path) -> None:
     output = workspace / "out.jsonl"
     with pytest.raises(InputError, match=r"goals cannot be run:\n  line 2: 'goal' is missing"):
         await run_batch(["fine", {"id": "x"}], output, model=MODEL, workspace=workspace)
@@ -334,6 +326,6 @@ async def test_wrong_goals_models_and_options_are_refused_before_anything_runs(w
         ({"retry_errors": True}, "need resume"),
     ],
 )
-def test_options_say_everything_that_is_wrong_with_them(given: dict[str, Any], says: str) -> None:
+def test_options_report_all_faults(given: dict[str, Any], says: str) -> None:
     with pytest.raises(InputError, match=says):
         BatchOptions(**given)

@@ -40,7 +40,7 @@ class Prompt:
         """Nothing was opened."""
 
 
-async def test_a_batch_is_not_complete_while_an_unfinished_goal_is_left(
+async def test_batch_with_unfinished_goal_is_not_complete(
     tmp_path: Path,
 ) -> None:
     results = Results(tmp_path / "out.jsonl")
@@ -106,14 +106,14 @@ def runner_of(engine: Any, results: Results, options: BatchOptions | None = None
     return BatchRunner(engine, results, {}, Budget(), options or BatchOptions(), BatchSummary(1))
 
 
-def test_as_many_goals_run_as_keep_the_call_slots_busy_and_no_more(results: Results) -> None:
+def test_running_goals_keep_call_slots_busy(results: Results) -> None:
     engine = Calling(slots=24)
     run_virtually(runner_of(engine, results).run(goals(100)))
     assert engine.model.most == 24
     assert 10 < engine.most <= 27
 
 
-def test_jobs_is_a_bound(results: Results) -> None:
+def test_jobs_limits_running_goals(results: Results) -> None:
     engine = Calling(slots=24)
     run_virtually(runner_of(engine, results, BatchOptions(jobs=2)).run(goals(10)))
     assert engine.most == 2
@@ -139,7 +139,7 @@ class Stuck(Prompt):
         return await super().run(job, stop)
 
 
-async def test_a_results_file_that_cannot_be_written_stops_the_other_goals_first(results: Results) -> None:
+async def test_unwritable_results_file_stops_other_goals_first(results: Results) -> None:
     engine = Stuck(lambda: results.close(complete=False))
     runner = runner_of(engine, results)
     with pytest.raises(ValueError, match="closed file"):
@@ -147,7 +147,7 @@ async def test_a_results_file_that_cannot_be_written_stops_the_other_goals_first
     assert sorted(engine.ended) == ["1", "2", "3"]
 
 
-async def test_a_cancelled_batch_cancels_its_goals(results: Results) -> None:
+async def test_cancelled_batch_cancels_its_goals(results: Results) -> None:
     engine = Stuck()
     running = asyncio.create_task(runner_of(engine, results).run(goals(4)))
     await asyncio.sleep(0.05)

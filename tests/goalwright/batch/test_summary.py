@@ -1,4 +1,4 @@
-"""What a batch came to, told truly."""
+"""The summary of a batch."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def ended(status: RunStatus, code: str | None = None, cost: float | None = 0.1) 
     return Result("r", status, "goal", None, None, None, (), (), Usage(1, 10, 5), cost, None, code=code)
 
 
-def test_a_goal_that_its_own_limit_stopped_is_counted_under_that_limit_and_the_rest_is_left() -> None:
+def test_goal_stopped_by_own_limit_is_counted_under_that_limit() -> None:
     summary = BatchSummary(10)
     for result in (ended("done"), ended("stopped", "TIMEOUT"), ended("stopped", "BUDGET_SPENT", None)):
         summary.add(result)
@@ -27,7 +27,7 @@ def test_a_goal_that_its_own_limit_stopped_is_counted_under_that_limit_and_the_r
     assert not summary.all_done
 
 
-def test_all_is_well_only_where_every_goal_is_done_also_those_of_earlier_sittings() -> None:
+def test_all_done_includes_goals_of_earlier_runs() -> None:
     summary = BatchSummary(2)
     summary.add(ended("done"))
     assert summary.all_done

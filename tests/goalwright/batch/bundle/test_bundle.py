@@ -1,4 +1,4 @@
-"""What travels to the workers, and what does not; what a worker makes of it."""
+"""The contents of a bundle, and how a worker uses it."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def replying(request: Request) -> Reply:
     return Reply(text, usage=Usage(1, 10, 5), cost=0.01)
 
 
-def test_the_same_files_are_the_same_bundle_wherever_and_whenever(sender: Path, tmp_path: Path) -> None:
+def test_equal_files_give_equal_bundles(sender: Path, tmp_path: Path) -> None:
     goalwright = Goalwright(sender, Settings(model="openai/x"))
     first = pack(goalwright, [GOAL])
     for path in sender.rglob("*"):
@@ -109,7 +109,7 @@ def test_the_same_files_are_the_same_bundle_wherever_and_whenever(sender: Path, 
         assert {entry.mode for entry in tar} == {0o444}
 
 
-def test_no_secret_travels_in_any_form(sender: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_secret_is_packed(sender: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.setenv("PGPASSWORD", PASSWORD)
     trust(sender)
@@ -132,23 +132,21 @@ def test_no_secret_travels_in_any_form(sender: Path, monkeypatch: pytest.MonkeyP
             pack(Goalwright(sender, settings), [GOAL])
 
 
-def test_a_model_at_an_address_is_refused_before_anything_is_sent(sender: Path) -> None:
+def test_model_with_address_is_refused_before_sending(sender: Path) -> None:
     for settings in (Settings(model="openai/http://10.0.0.1/v1"), Settings(fallback=("oobabooga/http://host",))):
         with pytest.raises(BundleRefused, match="address"):
             pack(Goalwright(sender, settings))
 
 
 @pytest.mark.parametrize("where", ["outside", "work/drafts"])
-def test_a_folder_of_skills_that_only_this_machine_has_is_refused(sender: Path, where: str) -> None:
+def test_local_skills_dir_is_refused(sender: Path, where: str) -> None:
     folder = sender.parent / where
     add_skill(folder, "drafting", "---\nname: drafting\ndescription: Write drafts.\n---\nx\n")
     with pytest.raises(BundleRefused, match="skills_dir is a folder on this machine"):
         pack(Goalwright(sender, Settings(model="m", skills_dir=str(folder))))
 
 
-def test_settings_count_as_those_of_an_untrusted_workspace(
-    sender: Path, own_home: Path, unpacked: Callable[..., UnpackedBundle]
-) -> None:
+def test_bundled_settings_are_untrusted(sender: Path, own_home: Path, unpacked: Callable[..., UnpackedBundle]) -> None:
     rules = (ApprovalRule("note_*", "deny"), ApprovalRule("excel_*", "allow"))
     own = Settings(
         model="openai/x",
@@ -185,7 +183,7 @@ def test_settings_count_as_those_of_an_untrusted_workspace(
     assert (there.api_base, there.model) == ("https://worker.example/v1", None)
 
 
-def test_what_the_sender_trusts_runs_only_where_the_worker_allows_programs(
+def test_trusted_programs_run_only_where_worker_allows_programs(
     sender: Path, own_home: Path, unpacked: Callable[..., UnpackedBundle]
 ) -> None:
     goalwright = Goalwright(sender, Settings(model="openai/x"))
@@ -206,7 +204,7 @@ def test_what_the_sender_trusts_runs_only_where_the_worker_allows_programs(
     assert (allowed(untrusted), allowed(trusted)) == (False, True)
 
 
-def test_a_users_own_program_is_not_the_workers_own(
+def test_user_program_of_sender_is_not_trusted_as_worker_own(
     sender: Path, own_home: Path, unpacked: Callable[..., UnpackedBundle]
 ) -> None:
     (sender / ".agents" / "skills" / "note").rename(own_home / ".agents" / "skills" / "note")
@@ -235,7 +233,7 @@ def test_templates_are_refused_where_programs_are_not_allowed(
     assert worker.workspace.tools.trust.trusts_templates(worker.paths.workspace)
 
 
-async def test_two_nodes_ask_the_same_and_the_sender_replays_it_without_drift(
+async def test_nodes_send_equal_requests_and_replay_has_no_drift(
     sender: Path, tmp_path: Path, unpacked: Callable[..., UnpackedBundle]
 ) -> None:
     bundle = pack(Goalwright(sender, Settings(model="scripted")), [GOAL])
@@ -262,7 +260,7 @@ async def test_two_nodes_ask_the_same_and_the_sender_replays_it_without_drift(
     assert asked[0] == asked[1]
 
 
-def test_a_machine_with_other_skills_is_not_used(sender: Path, unpacked: Callable[..., UnpackedBundle]) -> None:
+def test_machine_with_different_skills_is_refused(sender: Path, unpacked: Callable[..., UnpackedBundle]) -> None:
     here = unpacked(pack(Goalwright(sender, Settings(model="openai/x"))))
     registry = Goalwright(settings=Settings(), paths=here.paths()).workspace.skills.registry
     here.check(registry)
@@ -272,7 +270,7 @@ def test_a_machine_with_other_skills_is_not_used(sender: Path, unpacked: Callabl
         BundleManifest(goalwright="0.0.9").check(registry)
 
 
-def test_unpacked_once_read_only_and_checked_again(sender: Path, tmp_path: Path) -> None:
+def test_bundle_is_unpacked_once_read_only_and_revalidated(sender: Path, tmp_path: Path) -> None:
     bundle = pack(Goalwright(sender, Settings(model="openai/x")), [GOAL])
     root = tmp_path / "bundles"
     here = unpack(bundle.data, bundle.sha256, root)
@@ -328,7 +326,7 @@ def _entry(name: str, **values: Any) -> tarfile.TarInfo:
         _tar((_entry("workspace/a"), b"x"))[:-700],
     ],
 )
-def test_a_hostile_archive_is_refused_and_leaves_nothing(data: bytes, tmp_path: Path) -> None:
+def test_hostile_archive_is_refused_and_leaves_nothing(data: bytes, tmp_path: Path) -> None:
     root = tmp_path / "bundles"
     with pytest.raises(BundleRefused):
         unpack(data, archive.sha256(data), root)
@@ -336,13 +334,13 @@ def test_a_hostile_archive_is_refused_and_leaves_nothing(data: bytes, tmp_path: 
     assert not (tmp_path / "outside").exists()
 
 
-def test_an_archive_that_says_it_is_huge_is_refused(tmp_path: Path) -> None:
+def test_archive_with_huge_declared_size_is_refused(tmp_path: Path) -> None:
     head = _entry("workspace/huge", size=10**12).tobuf()
     with pytest.raises(BundleRefused, match="more than"):
         unpack(head, archive.sha256(head), tmp_path / "bundles")
 
 
-def test_two_workers_of_a_machine_unpack_at_the_same_time(sender: Path, tmp_path: Path) -> None:
+def test_workers_unpack_concurrently(sender: Path, tmp_path: Path) -> None:
     bundle = pack(Goalwright(sender, Settings(model="openai/x")))
 
     async def both() -> list[UnpackedBundle]:

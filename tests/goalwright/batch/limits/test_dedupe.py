@@ -1,4 +1,4 @@
-"""Identical calls are made once."""
+"""Identical calls are made only once."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Slow:
         return Reply("ok", usage=Usage(1, 10, 5), cost=0.5)
 
 
-async def test_the_same_call_at_the_same_time_is_made_once_and_paid_once() -> None:
+async def test_identical_concurrent_calls_are_made_and_paid_once() -> None:
     model, answers = Slow(), ReplyCache()
     calls = [asyncio.create_task(answers.around(model).complete(ASK)) for _ in range(5)]
     await asyncio.sleep(0)
@@ -40,7 +40,7 @@ async def test_the_same_call_at_the_same_time_is_made_once_and_paid_once() -> No
     assert sum(reply.cost or 0 for reply in replies) == 0.5
 
 
-async def test_other_words_are_another_call() -> None:
+async def test_different_requests_are_separate_calls() -> None:
     model = ScriptedModel(lambda request: Reply(request.messages[0].content))
     deduped = ReplyCache().around(model)
     for text in ("a", "b", "a"):
@@ -48,14 +48,14 @@ async def test_other_words_are_another_call() -> None:
     assert len(model.asked) == 2
 
 
-async def test_a_failure_is_not_remembered() -> None:
+async def test_failure_is_not_cached() -> None:
     deduped = ReplyCache().around(saying(KeyRefused("no"), "yes"))
     with pytest.raises(KeyRefused):
         await deduped.complete(ASK)
     assert (await deduped.complete(ASK)).text == "yes"
 
 
-async def test_a_goal_that_ends_does_not_take_the_others_answer_with_it() -> None:
+async def test_cancelled_goal_does_not_cancel_shared_call() -> None:
     model, answers = Slow(), ReplyCache()
     first = asyncio.create_task(answers.around(model).complete(ASK))
     await asyncio.sleep(0)
@@ -67,7 +67,7 @@ async def test_a_goal_that_ends_does_not_take_the_others_answer_with_it() -> Non
     assert model.asked == 2
 
 
-async def test_a_call_that_fails_after_it_was_forgotten_fails_as_itself() -> None:
+async def test_evicted_call_fails_with_its_own_error() -> None:
     answers = ReplyCache()
 
     def script(_: Request) -> Reply | Exception:

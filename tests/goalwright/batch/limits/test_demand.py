@@ -15,14 +15,14 @@ class Clock:
         return self.now
 
 
-def test_goals_start_until_each_slot_has_one_and_a_few_more() -> None:
+def test_goals_start_until_slots_and_spares_are_used() -> None:
     demand = Demand()
     assert [running for running in range(30) if demand.has_room(16, running)] == list(range(18))
     assert demand.has_room(1, 1)
     assert not demand.has_room(1, 2)
 
 
-def test_a_goal_with_many_calls_leaves_no_room_for_others() -> None:
+def test_goal_with_many_calls_leaves_no_room() -> None:
     demand = Demand()
     with demand.goal("wide"), ExitStack() as calls:
         for _ in range(18):
@@ -32,7 +32,7 @@ def test_a_goal_with_many_calls_leaves_no_room_for_others() -> None:
     assert demand.has_room(16, 0)
 
 
-def test_a_goal_between_two_calls_keeps_its_slot_but_not_while_a_tool_runs() -> None:
+def test_goal_between_calls_counts_briefly() -> None:
     clock = Clock()
     demand = Demand(clock)
     with demand.goal("a"), demand.goal("b"):
@@ -48,7 +48,7 @@ def test_a_goal_between_two_calls_keeps_its_slot_but_not_while_a_tool_runs() -> 
             assert demand.has_room(1, 2)
 
 
-def test_goals_that_hardly_call_are_bounded_all_the_same() -> None:
+def test_goals_without_calls_are_limited() -> None:
     clock = Clock()
     demand = Demand(clock)
     with ExitStack() as goals:

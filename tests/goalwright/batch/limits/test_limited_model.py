@@ -1,4 +1,4 @@
-"""The pool of calls that all goals share."""
+"""The calls that all goals of a batch share."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.fakes import Recorder, ScriptedModel, saying
 REQUEST = Request((Message("user", "hi"),))
 
 
-async def test_no_more_calls_are_under_way_than_allowed() -> None:
+async def test_concurrent_calls_are_limited() -> None:
     queue, limiter = CallQueue(3), RateLimiter(Rates())
     most = 0
 
@@ -35,7 +35,7 @@ async def test_no_more_calls_are_under_way_than_allowed() -> None:
     assert queue.running == 0
 
 
-async def test_a_wide_goal_and_small_ones_take_turns() -> None:
+async def test_goals_take_turns() -> None:
     queue, limiter = CallQueue(1), RateLimiter(Rates())
     order: list[str] = []
 
@@ -51,7 +51,7 @@ async def test_a_wide_goal_and_small_ones_take_turns() -> None:
     assert max(place for place, owner in enumerate(order) if owner == "small") <= 5
 
 
-async def test_a_call_that_is_cancelled_while_it_waits_leaves_no_hole() -> None:
+async def test_cancelled_waiting_call_frees_its_slot() -> None:
     queue, limiter = CallQueue(1), RateLimiter(Rates())
     release = asyncio.Event()
 
@@ -75,7 +75,7 @@ async def test_a_call_that_is_cancelled_while_it_waits_leaves_no_hole() -> None:
     assert queue.running == 0
 
 
-async def test_overload_halves_the_pool_and_successes_let_it_grow_again() -> None:
+async def test_overload_halves_limit_and_successes_restore_it() -> None:
     limits = CallLimits(Rates(max_calls=8))
     model = limits.around(saying(RateLimited("slow"), "ok"), "goal")
     with pytest.raises(RateLimited):
@@ -86,7 +86,7 @@ async def test_overload_halves_the_pool_and_successes_let_it_grow_again() -> Non
     assert 4.8 < limits.limiter("scripted").limit < 5.1
 
 
-async def test_no_call_is_made_before_retry_after_has_passed_whoever_asks() -> None:
+async def test_retry_after_applies_to_all_goals() -> None:
     limits = CallLimits(Rates())
     at: list[float] = []
     answers: list[Reply | Exception] = [RateLimited("slow", retry_after=0.3)]
@@ -111,7 +111,7 @@ async def test_calls_are_paced_to_rpm() -> None:
     assert min(gaps) >= 0.045
 
 
-async def test_a_first_call_that_leaves_late_does_not_crowd_the_others() -> None:
+async def test_late_first_call_does_not_crowd_others() -> None:
     limits = CallLimits(Rates(rpm=600))
     at: list[float] = []
 
@@ -130,7 +130,7 @@ async def test_a_first_call_that_leaves_late_does_not_crowd_the_others() -> None
     assert at[-1] - at[0] >= 5 * 0.1 - 0.01
 
 
-def test_tokens_are_paced_to_tpm_and_settled_by_what_was_used() -> None:
+def test_tokens_are_paced_to_tpm_and_corrected_by_usage() -> None:
     limiter = RateLimiter(Rates(tpm=6000))
     assert limiter.wait(6000) <= 0
     limiter.enter(6000)
@@ -142,7 +142,7 @@ def test_tokens_are_paced_to_tpm_and_settled_by_what_was_used() -> None:
 
 
 @pytest.mark.slow
-async def test_an_outage_is_waited_out_without_spending_attempts() -> None:
+async def test_outage_does_not_use_up_attempts() -> None:
     limits = CallLimits(Rates(max_calls=20))
     began = time.monotonic()
 
@@ -156,7 +156,7 @@ async def test_an_outage_is_waited_out_without_spending_attempts() -> None:
     assert len(inner.asked) <= 25
 
 
-async def test_a_refusal_says_nothing_about_the_provider() -> None:
+async def test_refused_request_does_not_count_against_provider() -> None:
     limits = CallLimits(Rates())
     for error in (KeyRefused("no"), Overloaded("busy")):
         with pytest.raises(type(error)):
@@ -164,7 +164,7 @@ async def test_a_refusal_says_nothing_about_the_provider() -> None:
     assert limits.limiter("scripted").failures == 1
 
 
-async def test_a_model_that_is_shut_keeps_no_other_waiting() -> None:
+async def test_paused_model_does_not_block_others() -> None:
     limits = CallLimits(Rates(max_calls=2))
     throttled = ScriptedModel(lambda _: RateLimited("slow", retry_after=3600), "throttled")
     with pytest.raises(RateLimited):
@@ -180,7 +180,7 @@ async def test_a_model_that_is_shut_keeps_no_other_waiting() -> None:
     assert limits.queue.running == 0
 
 
-async def test_a_goal_that_ends_while_it_tries_a_provider_that_was_down_leaves_the_way_free() -> None:
+async def test_cancelled_probe_lets_others_probe() -> None:
     limits = CallLimits(Rates())
     limits.limiter("slow").failures = 8
 
@@ -208,7 +208,7 @@ async def test_a_goal_that_ends_while_it_tries_a_provider_that_was_down_leaves_t
     assert (await asyncio.wait_for(after, 10)).text == "ok"
 
 
-async def test_a_large_call_gets_its_tokens_before_small_ones_behind_it() -> None:
+async def test_large_call_is_not_overtaken_by_small_ones() -> None:
     limits = CallLimits(Rates(tpm=60_000))
     order: list[int] = []
     model = ScriptedModel(lambda request: order.append(len(request.messages[0].content)) or Reply("ok", usage=Usage(1)))  # type: ignore[func-returns-value]
@@ -218,7 +218,7 @@ async def test_a_large_call_gets_its_tokens_before_small_ones_behind_it() -> Non
     assert order == [800, 4, 4]
 
 
-async def test_where_another_model_stands_by_nobody_waits_for_one_that_is_down_or_asked_for_a_long_pause() -> None:
+async def test_fallback_is_used_when_model_is_down_or_pauses_long() -> None:
     limits = CallLimits(Rates())
     for failure in (RateLimited("slow", retry_after=3600), ServerFailed("down")):
         bad = ScriptedModel(lambda _, failure=failure: failure, type(failure).__name__)  # type: ignore[misc]
@@ -238,7 +238,7 @@ async def test_where_another_model_stands_by_nobody_waits_for_one_that_is_down_o
     assert limits.queue.running == 0
 
 
-async def test_letting_a_call_in_takes_no_longer_where_many_wait() -> None:
+async def test_admission_time_is_independent_of_queue_length() -> None:
     looks = 0
 
     class Watched(RateLimiter):
@@ -262,7 +262,7 @@ async def test_letting_a_call_in_takes_no_longer_where_many_wait() -> None:
     assert looks < 10 * 1000
 
 
-async def test_a_large_call_that_is_cancelled_holds_up_nobody_behind_it() -> None:
+async def test_cancelled_large_call_does_not_block_queue() -> None:
     queue, limiter = CallQueue(8), RateLimiter(Rates(tpm=60_000))
 
     async def call(tokens: int) -> str:
@@ -279,7 +279,7 @@ async def test_a_large_call_that_is_cancelled_holds_up_nobody_behind_it() -> Non
     assert queue.running == 0
 
 
-def test_calls_that_fail_together_lengthen_a_pause_no_more_than_one() -> None:
+def test_simultaneous_failures_lengthen_pause_once() -> None:
     limiter = RateLimiter(Rates())
     began = time.monotonic()
     for _ in range(32):
@@ -292,7 +292,7 @@ def test_calls_that_fail_together_lengthen_a_pause_no_more_than_one() -> None:
     assert began + 1.0 < limiter.opens_at <= time.monotonic() + 2.0
 
 
-async def test_a_model_that_does_not_exist_is_asked_by_none_who_wait_for_it_and_have_another() -> None:
+async def test_unknown_model_is_not_called_again_with_fallback() -> None:
     limits = CallLimits(Rates(max_calls=1))
     nobody = saying(UnknownModel("no such"))
     goals = [limits.around(nobody, str(number), patience=600.0) for number in range(50)]

@@ -1,4 +1,4 @@
-"""What a call of a batch costs that is stopped: nothing while it waits for its turn, an estimate once it was sent."""
+"""The cost of a stopped call: nothing while it waits, an estimate once it was sent."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Hanging:
         raise AssertionError("nobody waits as long")
 
 
-async def test_a_call_that_waits_for_its_turn_when_it_is_stopped_costs_nothing() -> None:
+async def test_cancelled_waiting_call_costs_nothing() -> None:
     provider, limits, budget = Hanging(), CallLimits(Rates(1)), Budget()
     shared = BudgetedModel(limits.around(MeteredModel(provider), "goal"), budget, lambda _: None)
     first, second = (asyncio.create_task(MeteredModel(shared).complete(ASKED)) for _ in range(2))

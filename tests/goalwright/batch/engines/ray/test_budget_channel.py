@@ -1,4 +1,4 @@
-"""What a worker asks of the budget, and the answers."""
+"""Budget requests of a worker, and their grants."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from goalwright.batch.engines.ray.worker import BudgetChannel
 from goalwright.batch.limits.shared.budget import Amount, BudgetGrant, BudgetRequest
 
 
-async def test_an_answer_to_a_request_that_was_given_up_is_dropped() -> None:
+async def test_grant_for_abandoned_request_is_dropped() -> None:
     channel, nothing = BudgetChannel(), Amount()
     asking = asyncio.create_task(channel.request(BudgetRequest("w", nothing, nothing)))
     late = await channel.poll(None)

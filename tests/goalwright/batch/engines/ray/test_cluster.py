@@ -1,4 +1,4 @@
-"""Whether a cluster's head is there, as the batch sees it."""
+"""Whether the head of a cluster responds."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ async def answers(address: tuple[str, int]) -> bool:
     return await cluster.Cluster(1, 0.0, f"{address[0]}:{address[1]}").head_answers()
 
 
-async def test_a_head_that_accepts_connections_and_says_nothing_does_not_answer() -> None:
+async def test_silent_head_does_not_answer() -> None:
     with socket.create_server(("127.0.0.1", 0)) as hanging:
         address = hanging.getsockname()
         assert not await answers(address)
@@ -27,7 +27,7 @@ async def test_a_head_that_accepts_connections_and_says_nothing_does_not_answer(
 
 
 @pytest.mark.parametrize("said", [b"\0\0\0\4", b""], ids=["settings", "it closes the connection"])
-async def test_a_head_answers_whatever_it_says(said: bytes) -> None:
+async def test_head_answers_with_any_response(said: bytes) -> None:
     async def greet(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(said)
         writer.close()

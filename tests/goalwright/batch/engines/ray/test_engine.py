@@ -1,4 +1,4 @@
-"""One goal in workers, here as plain objects in this process."""
+"""One goal in workers, as plain objects in this process."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ async def running(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIter
     await engine.close()
 
 
-async def test_what_is_not_the_goals_fault_sends_it_back_with_its_run(running: Running) -> None:
+async def test_goal_is_returned_with_its_run_when_not_at_fault(running: Running) -> None:
     held, journal = GoalReturned("in use", "held"), GoalReturned("out of reach", "journal")
     result = await running.run(held, held, journal, DONE)
     assert result.status == "done"
@@ -100,7 +100,7 @@ async def no_machine(_: str) -> bool:
     return False
 
 
-async def test_the_third_death_fails_the_goal_but_a_cut_connection_is_none(running: Running) -> None:
+async def test_third_death_fails_the_goal_but_lost_connection_does_not_count(running: Running) -> None:
     cut = [GONE] * 5
     assert (await running.run(*cut, DONE)).status == "done", "it was the same process each time"
     losing = asyncio.ensure_future(lose(running, 3))
@@ -110,7 +110,7 @@ async def test_the_third_death_fails_the_goal_but_a_cut_connection_is_none(runni
     assert lost.value.code == "WORKER_LOST"
 
 
-async def test_machines_that_were_lost_do_not_count_against_a_goal(running: Running) -> None:
+async def test_lost_machines_do_not_count_against_a_goal(running: Running) -> None:
     running.group.is_alive = no_machine
 
     async def end() -> None:
@@ -123,9 +123,7 @@ async def test_machines_that_were_lost_do_not_count_against_a_goal(running: Runn
     assert running.group.unclear == set()
 
 
-async def test_deaths_expire_for_a_goal_that_runs_on_without_one(
-    running: Running, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_deaths_expire_for_a_goal_that_keeps_running(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     probation = "goalwright.batch.engines.ray.engine._PROBATION"
     monkeypatch.setattr(probation, 1e6)
 
@@ -145,7 +143,7 @@ async def test_deaths_expire_for_a_goal_that_runs_on_without_one(
     await ending
 
 
-async def test_refusals_budgets_and_stops_are_passed_on(running: Running) -> None:
+async def test_refusals_spent_budgets_and_stops_are_passed_on(running: Running) -> None:
     with pytest.raises(GoalwrightError, match="no such skill") as refused:
         await running.run(GoalRefused("no such skill", "name another", "NOT_FOUND"))
     assert (refused.value.code, refused.value.hint) == ("NOT_FOUND", "name another")

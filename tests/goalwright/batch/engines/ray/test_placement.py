@@ -1,4 +1,4 @@
-"""Which worker gets the next goal."""
+"""The choice of a worker for the next goal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def placement(workers: int, slots: int = 32) -> Placement[None]:
     return Placement(states)
 
 
-async def test_goals_are_spread_and_wait_where_all_workers_are_full() -> None:
+async def test_goals_are_spread_and_wait_when_workers_are_full() -> None:
     two = placement(2, slots=2)
     workers = [await two.acquire(name, 0) for name in "abcd"]
     assert sorted(state.number for state in workers) == [0, 0, 1, 1]
@@ -25,7 +25,7 @@ async def test_goals_are_spread_and_wait_where_all_workers_are_full() -> None:
     assert await waiting is workers[2]
 
 
-async def test_a_goal_whose_workers_died_runs_with_few_others_then_alone() -> None:
+async def test_goal_with_deaths_runs_with_few_others_then_alone() -> None:
     three = placement(3)
     for number in range(60):
         await three.acquire(f"fresh-{number}", 0)
@@ -50,14 +50,14 @@ async def test_a_goal_whose_workers_died_runs_with_few_others_then_alone() -> No
     assert not few.workers[0].can_run(1)
 
 
-async def test_after_one_death_the_goals_of_few_slots_still_run_together() -> None:
+async def test_goals_of_small_workers_run_together_after_one_death() -> None:
     for slots in (1, 2, 4):
         few = placement(1, slots)
         for number in range(slots):
             assert (await asyncio.wait_for(few.acquire(f"once-{number}", 1), 1)) is few.workers[0]
 
 
-async def test_a_goal_that_has_proved_harmless_runs_with_others_again() -> None:
+async def test_cleared_goal_runs_with_others_again() -> None:
     one = placement(1, slots=2)
     worker = await one.acquire("suspect", 2)
     waiting = asyncio.ensure_future(one.acquire("other", 0))
@@ -67,7 +67,7 @@ async def test_a_goal_that_has_proved_harmless_runs_with_others_again() -> None:
     assert await waiting is worker
 
 
-async def test_a_worker_that_is_held_back_or_lost_gets_nothing() -> None:
+async def test_held_back_or_lost_worker_gets_no_goals() -> None:
     two = placement(2, slots=4)
     two.workers[0].held_back = "journal"
     assert (two.capacity, [(await two.acquire(name, 0)).number for name in "ab"]) == (4, [1, 1])
@@ -83,7 +83,7 @@ async def test_a_worker_that_is_held_back_or_lost_gets_nothing() -> None:
     assert (await waiting).number == 0
 
 
-async def test_who_no_longer_waits_takes_no_place() -> None:
+async def test_cancelled_waiter_takes_no_slot() -> None:
     one = placement(1, slots=1)
     first = await one.acquire("a", 0)
     waiting = asyncio.ensure_future(one.acquire("b", 0))

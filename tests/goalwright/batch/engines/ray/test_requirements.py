@@ -1,4 +1,4 @@
-"""What is refused before Ray is asked for anything."""
+"""The requirements of a Ray cluster, checked before Ray is used."""
 
 from __future__ import annotations
 
@@ -19,9 +19,7 @@ if TYPE_CHECKING:
     from tests.nursery import Ran
 
 
-def test_a_file_as_journal_is_refused_for_a_cluster_with_the_remedy(
-    goalwright: Callable[..., Ran], workspace: Path
-) -> None:
+def test_sqlite_journal_is_refused_for_a_cluster(goalwright: Callable[..., Ran], workspace: Path) -> None:
     (workspace / "goals.txt").write_text("A goal\n", encoding="utf-8")
     command = ("batch", "goals.txt", "-o", "out.jsonl", "--model", "openai/x", "--engine", "ray", "--address", "auto")
     refused = goalwright(*command, cwd=workspace)
@@ -32,7 +30,7 @@ def test_a_file_as_journal_is_refused_for_a_cluster_with_the_remedy(
     assert (alone.status, "need --engine ray" in alone.err) == (2, True)
 
 
-async def test_a_password_does_not_travel_and_an_address_is_checked(workspace: Path) -> None:
+async def test_journal_password_and_invalid_address_are_refused(workspace: Path) -> None:
     settings = {"journal": "postgresql://me:secret@db/goalwright", "model": "openai/x"}
     options = BatchOptions(cluster=ClusterOptions("auto"))
     with pytest.raises(InputError, match="has a password") as refused:
@@ -45,7 +43,7 @@ async def test_a_password_does_not_travel_and_an_address_is_checked(workspace: P
         ClusterOptions(slots=0, drain=-1)
 
 
-async def test_without_ray_the_package_is_named(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_missing_ray_package_is_named(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     options = BatchOptions(cluster=ClusterOptions())
     with pytest.raises(SetupError, match="needs Ray, which is not installed") as missing:
@@ -53,7 +51,7 @@ async def test_without_ray_the_package_is_named(workspace: Path, monkeypatch: py
     assert missing.value.hint == "pip install 'goalwright[ray]'"
 
 
-def test_an_open_cluster_of_other_machines_is_refused(tmp_path: Path) -> None:
+def test_cluster_authentication_is_detected(tmp_path: Path) -> None:
     assert is_this_machine("127.0.0.1")
     assert is_this_machine("localhost")
     assert not is_this_machine("192.0.2.1")  # an address for documentation
@@ -67,7 +65,7 @@ def test_an_open_cluster_of_other_machines_is_refused(tmp_path: Path) -> None:
     assert token_is_set(home)
 
 
-def test_doctor_says_what_a_cluster_would_lack(goalwright: Callable[..., Ran], workspace: Path) -> None:
+def test_doctor_reports_what_a_cluster_lacks(goalwright: Callable[..., Ran], workspace: Path) -> None:
     said = goalwright("doctor", "--engine", "ray", cwd=workspace).out
     assert "ray       ray 2." in said
     assert "goals run in workers on this machine alone" in said
@@ -76,7 +74,8 @@ def test_doctor_says_what_a_cluster_would_lack(goalwright: Callable[..., Ran], w
 
 def test_a_plain_batch_and_help_import_neither_ray_nor_psycopg() -> None:
     program = (
-        "import sys, goalwright.interfaces.cli.main, goalwright.batch.run_batch, goalwright.batch.engines.open, goalwright.interfaces.cli.commands.batches.batch; "
+        "import sys, goalwright.interfaces.cli.main, goalwright.interfaces.cli.commands.batches.batch; "
+        "import goalwright.batch.run_batch, goalwright.batch.engines.open; "
         "sys.exit(any(name in sys.modules for name in ('ray', 'psycopg', 'goalwright.batch.engines.ray.engine')))"
     )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

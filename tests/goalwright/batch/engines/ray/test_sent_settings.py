@@ -1,4 +1,4 @@
-"""What the command line of a batch says holds on every machine, or the machine is not used."""
+"""Settings from a batch's command line apply on every machine, or the machine is not used."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def on_a_machine(workspace: Path, batch: Settings, *given: str) -> Settings:
     return open_workspace(setup, bundle.data).settings
 
 
-def test_a_flag_of_the_batch_beats_a_machines_own_settings(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_batch_flag_overrides_machine_settings(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {"MODEL": "openai/own", "TASK": "openai/small", "TIMEOUT": "5", "MAX_REPLANS": "0"}.items():
         monkeypatch.setenv(f"GOALWRIGHT_{name}", value)
     batch = Settings(model="openai/flag", timeout=900.0, max_replans=2)
@@ -41,7 +41,7 @@ def test_a_flag_of_the_batch_beats_a_machines_own_settings(workspace: Path, monk
     assert (plain.model, plain.task, plain.timeout) == ("openai/own", "openai/small", 5.0), "it was no flag"
 
 
-def test_a_machine_that_cannot_follow_a_flag_refuses_it_by_name() -> None:
+def test_guarded_flag_is_refused_by_name() -> None:
     web = flags_for_workers(["allow_web"], Settings(allow_web=("a.example",)))
     with pytest.raises(BundleRefused, match="allow_web, which only this machine's own settings can allow") as refused:
         follow(web, Settings())
@@ -50,7 +50,7 @@ def test_a_machine_that_cannot_follow_a_flag_refuses_it_by_name() -> None:
     assert follow(web, own) == own, "it allows that and more"
 
 
-def test_skills_that_the_batch_requires_are_required_on_every_machine() -> None:
+def test_required_skills_are_required_on_every_machine() -> None:
     batch = Settings(skills_require=("house-style",), skills_pin=("a",))
     flags = flags_for_workers([], batch)
     assert follow(flags, Settings()).skills_require == ("house-style",)

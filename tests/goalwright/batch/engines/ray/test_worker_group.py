@@ -1,4 +1,4 @@
-"""The workers of a batch, here as plain objects in this process."""
+"""The workers of a batch, as plain objects in this process."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ async def closing() -> AsyncIterator[list[WorkerGroup]]:
         await group.close()
 
 
-async def test_a_worker_of_another_version_or_without_a_key_is_named_and_not_used(closing: list[WorkerGroup]) -> None:
+async def test_incompatible_worker_is_reported_and_not_used(closing: list[WorkerGroup]) -> None:
     keyless = info(problems=(ModelProblem("there is no key for openai/x", "set OPENAI_API_KEY"),))
     other, fit = PlainWorker(info(version="0.0.1")), PlainWorker(info("p2"))
     group, said = group_of(other, fit)
@@ -64,7 +64,8 @@ async def test_a_worker_of_another_version_or_without_a_key_is_named_and_not_use
     assert [state.process for state in group.placement.workers] == ["p2"]
     assert other.did == ["end"]
     assert said == [
-        f"worker 1 is not used: node-1: it has goalwright 0.0.1, but this is {__version__}; install the same version there"
+        f"worker 1 is not used: node-1: it has goalwright 0.0.1, but this is {__version__}; "
+        "install the same version there"
     ]
     alone, _ = group_of(PlainWorker(keyless))
     closing.append(alone)
@@ -72,7 +73,7 @@ async def test_a_worker_of_another_version_or_without_a_key_is_named_and_not_use
         await alone.start()
 
 
-async def test_a_slow_journal_or_full_memory_holds_new_goals_back(closing: list[WorkerGroup]) -> None:
+async def test_slow_journal_or_full_memory_holds_back_new_goals(closing: list[WorkerGroup]) -> None:
     worker = PlainWorker(info())
     group, said = group_of(worker)
     closing.append(group)
@@ -95,7 +96,7 @@ async def test_a_slow_journal_or_full_memory_holds_new_goals_back(closing: list[
     assert state.is_available, "without goals there is no commit that could be faster"
 
 
-async def test_all_workers_spend_from_one_budget_and_what_a_dead_one_had_counts_as_spent(
+async def test_allotment_of_dead_worker_counts_as_spent(
     closing: list[WorkerGroup],
 ) -> None:
     worker, other = PlainWorker(info(), info("p2")), PlainWorker(info("q"))
@@ -123,7 +124,7 @@ async def test_all_workers_spend_from_one_budget_and_what_a_dead_one_had_counts_
     assert said == ["worker 1 on node-1 is lost; its goals continue on other workers"]
 
 
-async def test_a_worker_that_was_silent_and_comes_back_starts_again_if_there_is_a_budget(
+async def test_silent_worker_is_restarted_when_budget_is_limited(
     closing: list[WorkerGroup],
 ) -> None:
     worker = PlainWorker(info(), info(), info("p2"))
@@ -138,7 +139,7 @@ async def test_a_worker_that_was_silent_and_comes_back_starts_again_if_there_is_
     assert worker.did == ["restart"], "what it had was counted as spent"
 
 
-async def test_what_workers_report_becomes_metrics(closing: list[WorkerGroup]) -> None:
+async def test_worker_reports_become_metrics(closing: list[WorkerGroup]) -> None:
     worker = PlainWorker(info())
     group, _ = group_of(worker)
     closing.append(group)
@@ -157,7 +158,7 @@ async def test_what_workers_report_becomes_metrics(closing: list[WorkerGroup]) -
     ]
 
 
-async def test_settings_that_do_not_count_on_workers_are_named_once(closing: list[WorkerGroup]) -> None:
+async def test_ignored_settings_are_reported_once(closing: list[WorkerGroup]) -> None:
     what = "'task_timeout' is ignored, because this workspace is not trusted and may only lower it from 900"
     group, said = group_of(PlainWorker(info(ignored=(what,))), PlainWorker(info("p2", ignored=(what,))))
     closing.append(group)
@@ -166,7 +167,7 @@ async def test_settings_that_do_not_count_on_workers_are_named_once(closing: lis
     assert said == [f"on node-1, {what}: set it in the config.toml there"]
 
 
-async def test_losing_rays_head_stops_the_batch_with_one_message(
+async def test_losing_ray_head_stops_batch_with_one_message(
     closing: list[WorkerGroup], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("goalwright.batch.engines.ray.worker_group._CHECK_HEAD", 0.01)
@@ -192,7 +193,7 @@ async def test_losing_rays_head_stops_the_batch_with_one_message(
     assert (group.head_is_lost, group.placement.connected) == (True, [])
 
 
-async def test_a_stop_from_another_process_reaches_all_workers(closing: list[WorkerGroup]) -> None:
+async def test_stop_from_another_process_reaches_all_workers(closing: list[WorkerGroup]) -> None:
     first, second = PlainWorker(info()), PlainWorker(info("p2"))
     group, _ = group_of(first, second)
     closing.append(group)

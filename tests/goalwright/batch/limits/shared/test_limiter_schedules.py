@@ -1,4 +1,4 @@
-"""Schedules of messages, deaths and clocks; `scripts/soak limiter-schedules` has thousands."""
+"""Schedules of messages, deaths and clocks; `scripts/soak limiter-schedules` runs thousands."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ PART = 12
 
 
 @pytest.mark.parametrize("part", range(4))
-def test_in_no_schedule_does_a_call_wait_for_ever_or_exceed_the_rate(part: int) -> None:
+def test_no_schedule_blocks_a_call_or_exceeds_the_rate(part: int) -> None:
     assert sum(map(run_schedule, range(part * PART, (part + 1) * PART))) > PART

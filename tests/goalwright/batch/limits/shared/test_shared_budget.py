@@ -1,4 +1,4 @@
-"""One budget for several workers: the sum of what they spend never exceeds it, also when they die."""
+"""One budget for several workers: their total spending never exceeds it, even if workers die."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class Workers:
 
 
 @pytest.mark.parametrize("limits", [{"max_cost": 2.0}, {"max_tokens": 200_000}, {"max_cost": 0.05}])
-def test_workers_spend_it_all_and_no_more(limits: dict[str, float]) -> None:
+def test_workers_spend_exactly_the_budget(limits: dict[str, float]) -> None:
     provider = Provider(random.Random(1))
     shared = SharedBudget(Budget(**limits))  # type: ignore[arg-type]
 
@@ -118,7 +118,7 @@ def test_workers_spend_it_all_and_no_more(limits: dict[str, float]) -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_the_limit_holds_when_workers_die_and_messages_are_lost(seed: int) -> None:
+def test_limit_holds_when_workers_die_and_messages_are_lost(seed: int) -> None:
     draw = random.Random(seed)
     provider = Provider(draw)
     shared = SharedBudget(Budget(1.0, 120_000))
@@ -143,7 +143,7 @@ def test_the_limit_holds_when_workers_die_and_messages_are_lost(seed: int) -> No
     assert provider.charged <= shared.budget.cost + 1e-9, "what is unknown counts as spent"
 
 
-def test_what_the_journal_knows_of_a_dead_worker_comes_back() -> None:
+def test_unspent_budget_of_dead_worker_is_reclaimed() -> None:
     shared = SharedBudget(Budget(10.0))
     share = shared.grant(BudgetRequest("a", Amount(), Amount(), wanted=Amount(4.0)))
     assert share.allotted.cost == 4.0
@@ -155,7 +155,7 @@ def test_what_the_journal_knows_of_a_dead_worker_comes_back() -> None:
     assert shared.grant(BudgetRequest("b", Amount(), Amount(), wanted=Amount(8.0))).allotted.cost == pytest.approx(8.0)
 
 
-def test_a_message_that_comes_twice_changes_nothing() -> None:
+def test_repeated_message_changes_nothing() -> None:
     shared = SharedBudget(Budget(10.0))
     wanting = BudgetRequest("a", Amount(), Amount(), wanted=Amount(4.0))
     assert [shared.grant(wanting).allotted.cost for _ in range(5)] == [4.0] * 5
@@ -165,7 +165,7 @@ def test_a_message_that_comes_twice_changes_nothing() -> None:
     assert shared.budget.cost == 3.0
 
 
-def test_a_free_call_needs_no_allotment() -> None:
+def test_free_call_needs_no_allotment() -> None:
     shared = SharedBudget(Budget(0.01))
 
     async def ask(message: BudgetRequest) -> BudgetGrant:
@@ -182,7 +182,7 @@ def test_a_free_call_needs_no_allotment() -> None:
     run_virtually(main())
 
 
-def test_calls_of_assumed_price_run_side_by_side_in_workers() -> None:
+def test_calls_with_assumed_price_run_concurrently_in_workers() -> None:
     """An answer may be of any length, and yet the calls of several workers fit a limit of a dollar together."""
     shared, under_way, most = SharedBudget(Budget(1.0)), 0, 0
 

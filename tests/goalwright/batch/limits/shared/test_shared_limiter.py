@@ -1,4 +1,4 @@
-"""One limiter for eight workers: real queues, limiters and clients on an event loop whose time passes at once."""
+"""One limiter for eight workers: real queues, limiters and clients on a simulated clock."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class Cluster:
             await self.kill(number)
 
 
-def test_eight_workers_keep_to_the_rate_and_use_it_while_some_die() -> None:
+def test_eight_workers_respect_and_use_the_rate_while_some_die() -> None:
     provider, rpm = Provider(), 300
 
     async def main() -> None:
@@ -127,7 +127,7 @@ def test_eight_workers_keep_to_the_rate_and_use_it_while_some_die() -> None:
     run_virtually(main())
 
 
-def test_tokens_are_shared_too() -> None:
+def test_tokens_are_shared() -> None:
     provider = Provider()  # 300 tokens a call, estimated at a few more
 
     async def main() -> None:
@@ -143,7 +143,7 @@ def test_tokens_are_shared_too() -> None:
     run_virtually(main())
 
 
-def test_without_rates_a_call_hardly_waits_and_messages_are_few() -> None:
+def test_without_rates_calls_do_not_wait_and_messages_are_few() -> None:
     provider = Provider(seconds=0.1)
 
     async def main() -> None:
@@ -156,7 +156,7 @@ def test_without_rates_a_call_hardly_waits_and_messages_are_few() -> None:
     run_virtually(main())
 
 
-def test_a_pause_that_one_worker_was_asked_for_holds_for_all() -> None:
+def test_pause_of_one_worker_applies_to_all() -> None:
     provider = Provider(seconds=0.1)
 
     async def main() -> None:
@@ -174,7 +174,7 @@ def test_a_pause_that_one_worker_was_asked_for_holds_for_all() -> None:
     run_virtually(main())
 
 
-def test_a_provider_that_is_down_is_tried_by_one_worker_at_a_time() -> None:
+def test_provider_that_is_down_is_probed_by_one_worker() -> None:
     provider = Provider(seconds=0.1)
 
     async def main() -> None:
@@ -195,7 +195,7 @@ def test_a_provider_that_is_down_is_tried_by_one_worker_at_a_time() -> None:
     run_virtually(main())
 
 
-def test_an_overloaded_provider_gets_fewer_calls_at_a_time_from_all_together() -> None:
+def test_overload_reduces_total_concurrency() -> None:
     provider = Provider(seconds=0.1)
 
     async def main() -> None:
@@ -214,7 +214,7 @@ def test_an_overloaded_provider_gets_fewer_calls_at_a_time_from_all_together() -
     run_virtually(main())
 
 
-def test_a_limiter_that_died_starts_again_closed_for_a_minute() -> None:
+def test_restarted_limiter_is_closed_for_a_minute() -> None:
     provider = Provider()
 
     async def main() -> None:
@@ -233,7 +233,7 @@ def test_a_limiter_that_died_starts_again_closed_for_a_minute() -> None:
     run_virtually(main())
 
 
-def test_a_limiter_issues_no_permit_of_another_ones_clock() -> None:
+def test_limiter_ignores_permits_of_another_limiter() -> None:
     limiter = Limiter(Rates(8, rpm=600), lambda: 100.0)
     asked = ModelRequest(demand=1, wanted=(300,), returned=(60_000.0,))
     limiter.grant(LimiterRequest("w", 1, {"m": asked}, limiter="one that died"))
@@ -242,7 +242,7 @@ def test_a_limiter_issues_no_permit_of_another_ones_clock() -> None:
     assert answer.models["m"].starts == (100.0,)
 
 
-def test_a_frozen_worker_comes_back_with_nothing_to_spend() -> None:
+def test_frozen_worker_has_no_permits_when_it_returns() -> None:
     now = 0.0
     answers: list[LimiterGrant] = []
     limiter = Limiter(Rates(64, rpm=600), lambda: now)
@@ -269,7 +269,7 @@ def test_a_frozen_worker_comes_back_with_nothing_to_spend() -> None:
     run_virtually(main())
 
 
-def test_a_call_just_after_the_last_message_of_an_idle_worker_is_made() -> None:
+def test_call_just_after_last_message_of_idle_worker_is_made() -> None:
     provider = Provider(seconds=0.0)
 
     async def main() -> None:
@@ -287,7 +287,7 @@ def test_a_call_just_after_the_last_message_of_an_idle_worker_is_made() -> None:
 
 
 @pytest.mark.parametrize(("max_calls", "rpm", "workers"), [(1, 60, 4), (2, 12, 4), (2, 110, 8), (4, 240, 8)])
-def test_fewer_slots_than_workers_leave_little_of_the_rate_unused(max_calls: int, rpm: int, workers: int) -> None:
+def test_rate_is_used_with_fewer_slots_than_workers(max_calls: int, rpm: int, workers: int) -> None:
     provider = Provider(seconds=0.2)
 
     async def main() -> None:
@@ -300,7 +300,7 @@ def test_fewer_slots_than_workers_leave_little_of_the_rate_unused(max_calls: int
     run_virtually(main())
 
 
-def test_small_rates_go_round_and_starve_nobody() -> None:
+def test_small_rates_starve_no_worker() -> None:
     provider = Provider(seconds=0.1)
 
     async def main() -> None:
