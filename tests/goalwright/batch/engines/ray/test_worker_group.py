@@ -64,8 +64,10 @@ async def test_incompatible_worker_is_reported_and_not_used(closing: list[Worker
     assert [state.process for state in group.placement.workers] == ["p2"]
     assert other.did == ["end"]
     assert said == [
-        f"worker 1 is not used: node-1: it has goalwright 0.0.1, but this is {__version__}; "
-        "install the same version there"
+        (
+            f"worker 1 is not used: node-1: it has goalwright 0.0.1, but this is {__version__}; "
+            "install the same version there"
+        )
     ]
     alone, _ = group_of(PlainWorker(keyless))
     closing.append(alone)
