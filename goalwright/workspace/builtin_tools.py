@@ -111,7 +111,7 @@ class BuiltinTools:
 
     def listed(self, offered: Sequence[str]) -> list[Tool]:
         """Return the tools listed for a planner: those that the user has switched on."""
-        return [tool for name, tool in self.in_plans(offered).items() if name in toolset.SWITCHES]
+        return [tool for name, tool in self.in_plans(offered).items() if name in toolset.SETTINGS]
 
     def unknown_in(self, task: Task, others: Sequence[str]) -> list[str]:
         """Return the unknown names in `allowed-tools` of a task's skill."""

@@ -10,6 +10,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from goalwright_skills.errors import GoalwrightError
 
+_TOOL_FLAGS = {
+    "DeleteFile": "--write",
+    "MoveFile": "--write",
+    "python_run": "--tools python",
+    "shell_run": "--tools shell",
+    "WebFetch": "--allow-web HOST",
+    "WebSearch": "[search] in your config.toml",
+}
+
 
 def hint_for(error: GoalwrightError) -> str:
     """Return what to do next about an error; by default the error's own hint."""
@@ -28,7 +37,6 @@ def hint_for(error: GoalwrightError) -> str:
         UnknownModel,
         UnknownPrice,
     )
-    from goalwright_skills.builtin.toolset import SWITCHES
     from goalwright_skills.manage.git_source import UnsupportedAddress
     from goalwright_skills.manage.install import Exists, SeveralSkills
 
@@ -49,7 +57,9 @@ def hint_for(error: GoalwrightError) -> str:
         case UntrustedRecord():
             return f"{error.hint} (--trust, --model NAME)"
         case InvalidPlan(tools=[_, *_] as tools):
-            return "; ".join((*(f"{tool} needs {SWITCHES[tool]}" for tool in tools), "fix the plan and run it again"))
+            return "; ".join(
+                (*(f"{tool} needs {_TOOL_FLAGS[tool]}" for tool in tools), "fix the plan and run it again")
+            )
         case OptionNeeded(option="resume"):
             return "continue it with --resume, name another file with -o, or move this one away"
         case OptionNeeded(option="rerun_changed"):

@@ -12,7 +12,7 @@ import yaml
 from goalwright_planner.plan.plan import Plan
 from goalwright_planner.reading.plan_answer import read_plan
 from goalwright_skills import untrusted_files
-from goalwright_skills.builtin.toolset import SWITCHES
+from goalwright_skills.builtin.toolset import SETTINGS
 from goalwright_skills.errors import InputError
 from goalwright_skills.format.safe_yaml import JsonLoader
 
@@ -136,7 +136,7 @@ def _missing_tools(document: Any, known: Known) -> tuple[str, ...]:
     """Return the tools of a plan that are off by default and not allowed."""
     rows = document.get("tasks") if isinstance(document, dict) else None
     names = [row.get("name") for row in (rows if isinstance(rows, list) else ()) if isinstance(row, dict)]
-    return tuple(name for name in dict.fromkeys(map(str, names)) if name in SWITCHES and name not in known.tools)
+    return tuple(name for name in dict.fromkeys(map(str, names)) if name in SETTINGS and name not in known.tools)
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

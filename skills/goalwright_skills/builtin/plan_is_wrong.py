@@ -1,4 +1,4 @@
-"""The tool with which a worker says that the plan it is part of cannot work: `PlanIsWrong(reason)`."""
+"""`PlanIsWrong`: a task's model reports that the plan itself cannot work."""
 
 from __future__ import annotations
 
@@ -11,39 +11,41 @@ from goalwright_skills.tools.envelope import Context, Envelope, failure
 from goalwright_skills.tools.parameter import string_parameter, tool_parameters
 
 NAME = "PlanIsWrong"
-_NOTED = "Noted. What waits for your task is held until the plan has been looked at. Now give the best result you can."
+_NOTED = (
+    "Noted. The tasks that depend on yours wait until the plan has been reviewed. Now give the best result you can."
+)
 
 
 @dataclass(frozen=True, slots=True)
 class PlanIsWrong:
-    """Takes a worker's reason: its answer, which is on record, holds what waits for the task; the task goes on."""
+    """Records the reason, which pauses the tasks that depend on this one; the task itself goes on."""
 
     cwd: str = ""
 
     name: ClassVar[str] = NAME
     description: ClassVar[str] = (
-        "Say that the plan itself is wrong: what you found shows that the tasks after yours cannot reach the goal, or"
-        " that your task rests on something that is not so. The plan can then be changed before they start. Do not use"
-        " it for difficulties of your own task."
+        "Report that the plan itself is wrong: your findings show that the tasks after yours cannot reach the goal, or"
+        " that your task is based on a false assumption. The plan can then be changed before those tasks start. Do not"
+        " use this for difficulties within your own task."
     )
     parameters: ClassVar[Mapping[str, Any]] = tool_parameters(
-        "reason", reason=string_parameter("What is wrong with the plan, and what you found, in full.")
+        "reason", reason=string_parameter("What is wrong with the plan, and all your findings.")
     )
 
     def effects(self, _arguments: Mapping[str, Any]) -> Effects:
-        """It changes nothing by itself."""
+        """Return that a call only reads: it changes nothing by itself."""
         return READ_ONLY
 
     async def call(self, arguments: Mapping[str, Any]) -> Envelope:
-        """Take the reason."""
+        """Record the reason."""
         reason, context = arguments.get("reason"), Context(self.cwd, dict(arguments))
         if not isinstance(reason, str) or not reason.strip():
-            return failure("INVALID_PARAM", f"reason must be a text, not {reason!r} — say what is wrong", context)
+            return failure("INVALID_PARAM", f"reason must be a text, not {reason!r} — describe what is wrong", context)
         return Envelope("success", _NOTED, context, {"reason": reason.strip()})
 
 
 def reason_in(envelope: Mapping[str, Any]) -> str | None:
-    """The reason in the recorded answer to a call; None if the call was refused."""
+    """Return the reason in a recorded envelope; None if the call failed."""
     data = envelope.get("data")
     reason = data.get("reason") if isinstance(data, Mapping) and envelope.get("status") == "success" else None
     return reason if isinstance(reason, str) else None

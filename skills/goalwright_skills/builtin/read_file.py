@@ -1,4 +1,4 @@
-"""`ReadFile`: reads text, lets a model look at an image, and runs nothing."""
+"""`ReadFile`: reads a text file or an image."""
 
 from __future__ import annotations
 
@@ -26,27 +26,27 @@ SIZE_LIMIT = 20 * 1024 * 1024
 
 
 class ReadFile(ReadingTool):
-    """Reads part of a text file under the roots; an image is answered with what it is, and the run shows it."""
+    """Reads part of a text file below the roots; an image is attached to the envelope."""
 
     name = "ReadFile"
     description = (
         "Read a text file of the workspace or of a skill's folder; a relative path begins at the workspace. "
-        f"At most {TEXT_LIMIT} characters are returned; where there is more, the answer says how to read on."
+        f"It returns at most {TEXT_LIMIT} characters and, if there are more, the offset to continue at."
     )
     parameters: ClassVar[Mapping[str, Any]] = tool_parameters(
         "path",
         path=string_parameter("The file, absolute or relative to the workspace."),
-        offset=integer_parameter("The character to begin at; 0 is the first.", 0),
-        limit=integer_parameter(f"How many characters, {TEXT_LIMIT} at most.", 1),
+        offset=integer_parameter("The index of the first character; by default 0.", 0),
+        limit=integer_parameter(f"The number of characters, {TEXT_LIMIT} at most.", 1),
     )
 
     async def call(self, arguments: Mapping[str, Any]) -> Envelope:
-        """Read the file; every error says why it failed and what to do next."""
+        """Read the file; every error has a reason and a next step."""
         answer = await in_thread(self._roots, arguments, self._read)
-        shown = answer.data.get("image")
-        if shown is None:
+        image = answer.data.get("image")
+        if image is None:
             return answer
-        return replace(answer, data={"path": answer.data["path"]}, images=(msgspec.convert(shown, image_file.Image),))
+        return replace(answer, data={"path": answer.data["path"]}, images=(msgspec.convert(image, image_file.Image),))
 
     def _read(self, real: Path, arguments: Mapping[str, Any]) -> tuple[str, dict[str, Any], bool]:
         offset = number(arguments, "offset", 0, 0)
@@ -68,8 +68,8 @@ class ReadFile(ReadingTool):
             note = _note(end, len(text))
             end = max(offset + 1, min(end, offset + TEXT_LIMIT - len(note)))
             note = _note(end, len(text))
-        found = {"path": str(real), "offset": offset, "end": end, "characters": len(text)}
-        return text[offset:end] + note, found, bool(note)
+        details = {"path": str(real), "offset": offset, "end": end, "characters": len(text)}
+        return text[offset:end] + note, details, bool(note)
 
     def _image(self, real: Path, data: bytes) -> image_file.Image:
         inside = real.is_relative_to(self._roots.workspace)
@@ -82,28 +82,28 @@ class ReadFile(ReadingTool):
 
     def _content(self, real: Path) -> bytes:
         descriptor = self._roots.open(real)
-        found = os.fstat(descriptor)
-        if stat.S_ISDIR(found.st_mode):
+        status = os.fstat(descriptor)
+        if stat.S_ISDIR(status.st_mode):
             os.close(descriptor)
             raise ToolFault("IS_DIRECTORY", f"{real} is a folder; list it with ListFiles")
         with os.fdopen(descriptor, "rb") as file:
-            if not stat.S_ISREG(found.st_mode):
+            if not stat.S_ISREG(status.st_mode):
                 raise ToolFault("ACCESS_DENIED", f"{real} is a device or a pipe; read a regular file")
-            if found.st_size > SIZE_LIMIT:
+            if status.st_size > SIZE_LIMIT:
                 raise ToolFault(
                     "INVALID_PARAM",
-                    f"{real} has {found.st_size} bytes, the limit is {SIZE_LIMIT}; "
+                    f"{real} has {status.st_size} bytes, the limit is {SIZE_LIMIT}; "
                     "read a smaller file, or continue without it",
                 )
             return file.read(SIZE_LIMIT + 1)
 
     def _text(self, real: Path, data: bytes) -> str:
-        if (why := why_not_text(data)) is not None:
-            raise ToolFault("BINARY_FILE", f"{real} is {why}; read another file, or use a tool made for it")
+        if (reason := why_not_text(data)) is not None:
+            raise ToolFault("BINARY_FILE", f"{real} is {reason}; read another file, or use a tool made for it")
         from goalwright_skills.format.frontmatter import decode
 
         return decode(data).lstrip("\ufeff")
 
 
 def _note(end: int, total: int) -> str:
-    return f"\n[{total - end} of {total} characters are left; read on with offset={end}]"
+    return f"\n[{total - end} of {total} characters are left; continue with offset={end}]"

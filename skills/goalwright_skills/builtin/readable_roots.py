@@ -1,7 +1,7 @@
-"""What the file tools may read: the workspace without what it hides, the skills' folders, and files that the user gave.
+"""The paths that tools may read: the workspace without hidden files, the skills' folders, and the user's given files.
 
-A path is first resolved with its links and checked; then each of its folders is opened in turn without following links,
-so that nothing can be swapped between the check and the use.
+A path is first resolved with its links and checked; then each of its folders is opened without following links, so that
+no link can be swapped between the check and the use.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _QUIET = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os
 
 @dataclass(frozen=True, slots=True)
 class ReadableRoots:
-    """The folders that may be read; `folders` is called every time, because skills come and go."""
+    """The readable folders; `folders` is called every time, because skills come and go."""
 
     workspace: Path
     folders: Callable[[], Iterable[Path]] = tuple
@@ -36,61 +36,62 @@ class ReadableRoots:
     artifacts: Path | None = None
 
     def resolve(self, path: str) -> Path:
-        """The real path of a relative or absolute one; raises ToolFault if it is outside the roots."""
+        """Return the real path of a relative or absolute path; raises ToolFault if it is outside the roots."""
         if "\0" in path or not path.strip():
             raise ToolFault("INVALID_PARAM", f"path {path!r} is not a path; give one relative to {self.workspace}")
         path = self._start(path)
-        given = Path(os.path.abspath(self.workspace / path))
+        absolute = Path(os.path.abspath(self.workspace / path))
         try:
             real = Path(os.path.realpath(self.workspace / path))
         except (OSError, ValueError) as error:
             raise ToolFault("INVALID_PARAM", f"path {path!r} cannot be resolved: {error}; give another path") from error
         if any(str(real) == kernel or str(real).startswith(kernel + "/") for kernel in KERNEL):
             raise ToolFault(
-                "ACCESS_DENIED", f"{real} belongs to the system; read files in the workspace or in a skill's folder"
+                "ACCESS_DENIED",
+                f"{real} is a file of the operating system; read files in the workspace or in a skill's folder",
             )
         if self._was_given(real):
             return real
-        if not self._holds(given, real):
+        if not self._holds(absolute, real):
             raise ToolFault(
                 "ACCESS_DENIED",
                 f"{path!r} is outside {self.workspace} and the skills' folders; read files inside them",
             )
-        if self.hides(given, real):
+        if self.hides(absolute, real):
             raise ToolFault(
                 "ACCESS_DENIED",
-                f"{path!r} is hidden from tools, as secrets, settings, .git and .agents are; read other files",
+                f"{path!r} is hidden from tools, like secrets, settings, .git and .agents; read other files",
             )
         return real
 
     def _start(self, path: str) -> str:
-        """The path as tools that write name it: of the workspace, or of an artifact if the workspace has none."""
+        """Strip the prefix `workspace:`, or return an artifact's path if the workspace has no such file."""
         named = path.removeprefix("workspace:")
         if named == path and self.artifacts is not None and not os.path.lexists(self.workspace / path):
             kept = self.artifacts / path
             return str(kept) if os.path.lexists(kept) else path
         return named if not os.path.lexists(self.workspace / path) else path
 
-    def hides(self, given: Path, real: Path) -> bool:
-        """Whether a path, as written or where its links lead, is one that no tool sees."""
+    def hides(self, absolute: Path, real: Path) -> bool:
+        """Return whether a path is hidden from tools, as written or after resolving links."""
         shown = shown_anyway(self.workspace, self.artifacts)
         written = Path(os.path.abspath(self.workspace))
         workspace = Path(os.path.realpath(self.workspace))
         if real.is_relative_to(workspace):
-            return is_hidden(workspace, real, unlinked(self.workspace, shown)) or is_hidden(written, given, shown)
-        below = [folder for folder in self._named(given, real) if real.is_relative_to(folder)]
-        return is_hidden(written, given, shown) or all(is_hidden(folder, real) for folder in below)
+            return is_hidden(workspace, real, unlinked(self.workspace, shown)) or is_hidden(written, absolute, shown)
+        below = [folder for folder in self._candidates(absolute, real) if real.is_relative_to(folder)]
+        return is_hidden(written, absolute, shown) or all(is_hidden(folder, real) for folder in below)
 
     def hides_entry(self, folder: Path, name: str) -> bool:
-        """Whether an entry of a folder that may be listed is hidden."""
+        """Return whether an entry of a readable folder is hidden."""
         return is_hidden_name(name) and not self._was_given(folder / name)
 
     def _was_given(self, real: Path) -> bool:
-        """Whether the user gave this very file."""
+        """Return whether the user gave this file."""
         return any(real == Path(os.path.realpath(file)) for file in self.extra) and not real.is_dir()
 
     def open(self, real: Path) -> int:
-        """A file descriptor of a resolved path; not of a hidden file that it is another name of."""
+        """Open a resolved path and return its file descriptor; a hard link to a hidden file is refused."""
         try:
             descriptor = _descend(real)
         except (FileNotFoundError, NotADirectoryError) as error:
@@ -106,37 +107,39 @@ class ReadableRoots:
             raise ToolFault(
                 "EXECUTION_ERROR", f"{real} cannot be opened: {error.strerror or error}; continue without it"
             ) from error
-        found = os.fstat(descriptor)
-        if stat.S_ISREG(found.st_mode) and found.st_nlink > 1 and self._names_hidden(real, found):
+        status = os.fstat(descriptor)
+        if stat.S_ISREG(status.st_mode) and status.st_nlink > 1 and self._is_hidden_file(real, status):
             os.close(descriptor)
-            raise ToolFault("ACCESS_DENIED", f"{real} is another name of a file that is hidden; read other files")
+            raise ToolFault("ACCESS_DENIED", f"{real} is a hard link to a hidden file; read other files")
         return descriptor
 
-    def _names_hidden(self, real: Path, found: os.stat_result) -> bool:
+    def _is_hidden_file(self, real: Path, status: os.stat_result) -> bool:
         if self._was_given(real) or (self.artifacts is not None and real.is_relative_to(self.artifacts)):
             return False
-        return (found.st_dev, found.st_ino) in hidden_files(self.workspace)
+        return (status.st_dev, status.st_ino) in hidden_files(self.workspace)
 
-    def _holds(self, given: Path, real: Path) -> bool:
-        return any(real.is_relative_to(folder) for folder in self._named(given, real))
+    def _holds(self, absolute: Path, real: Path) -> bool:
+        return any(real.is_relative_to(folder) for folder in self._candidates(absolute, real))
 
-    def _named(self, given: Path, real: Path) -> list[Path]:
-        """The real roots that may hold a path."""
+    def _candidates(self, absolute: Path, real: Path) -> list[Path]:
+        """Return the real roots that may contain a path."""
         roots = [Path(os.path.realpath(root)) for root in (self.workspace, *self.extra)]
-        # Resolving thousands of skills' folders would be slow: only those that the path itself names are resolved.
+        # Resolving thousands of skills' folders would be slow, so only those that contain the path are resolved.
         folders = {str(folder): folder for folder in self.folders()}
-        named = {str(p): folders[str(p)] for path in (given, real) for p in (path, *path.parents) if str(p) in folders}
+        named = {
+            str(p): folders[str(p)] for path in (absolute, real) for p in (path, *path.parents) if str(p) in folders
+        }
         parts = [part for folder in named.values() for part in skill_parts(folder, self.workspace)]
         return [*roots, *(Path(os.path.realpath(part)) for part in parts)]
 
 
 def _existing_parent(path: Path) -> Path:
-    """The nearest parent folder that exists."""
+    """Return the nearest existing parent folder."""
     return next(folder for folder in path.parents if folder.is_dir() or folder == folder.parent)
 
 
 def of(registry: Registry, extra: Sequence[Path] = (), artifacts: Path | None = None) -> ReadableRoots:
-    """A registry's workspace without what it hides, the folders of its active skills, and `extra`."""
+    """Return the roots of a registry: its workspace, the folders of its active skills, and `extra` files."""
 
     def folders() -> list[Path]:
         return [skill.base_dir for skill in registry.list_skills()]
@@ -149,11 +152,11 @@ def _descend(real: Path) -> int:
         return os.open(real, os.O_RDONLY | _QUIET)
     descriptor = os.open(real.anchor, os.O_RDONLY | _DIRECTORY | _QUIET)
     parts = real.parts[1:]
-    for at, part in enumerate(parts):
-        flags = os.O_RDONLY | _NOFOLLOW | _QUIET | (_DIRECTORY if at < len(parts) - 1 else 0)
+    for index, part in enumerate(parts):
+        flags = os.O_RDONLY | _NOFOLLOW | _QUIET | (_DIRECTORY if index < len(parts) - 1 else 0)
         try:
-            below = os.open(part, flags, dir_fd=descriptor)
+            child = os.open(part, flags, dir_fd=descriptor)
         finally:
             os.close(descriptor)
-        descriptor = below
+        descriptor = child
     return descriptor

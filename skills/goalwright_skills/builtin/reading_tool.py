@@ -1,4 +1,4 @@
-"""What the tools that read files share: the answer to a call, and numbers among its arguments."""
+"""The base class of the tools that read files, and their common argument checks."""
 
 from __future__ import annotations
 
@@ -21,45 +21,45 @@ if TYPE_CHECKING:
 
 
 class ReadingTool:
-    """A tool that reads below the roots, and changes nothing."""
+    """A read-only tool for files below the roots."""
 
     def __init__(self, roots: ReadableRoots) -> None:
         self._roots = roots
 
     @classmethod
     def of(cls, run: ToolContext) -> Self:
-        """The tool of one task."""
+        """Return the tool of one task."""
         return cls(run.roots)
 
     def effects(self, _arguments: Mapping[str, Any]) -> Effects:
-        """It only reads."""
+        """Return that a call only reads."""
         return READ_ONLY
 
 
 async def in_thread(roots: ReadableRoots, arguments: Mapping[str, Any], work: Work) -> Envelope:
-    """Answer from a thread, so that a slow disk does not block other tasks."""
-    import asyncio  # lazily: listing skills does not need it
+    """Do the work in a thread, so that a slow disk does not block other tasks."""
+    import asyncio  # lazy: listing skills does not need it
 
     return await asyncio.to_thread(_answer, roots, arguments, work)
 
 
 def _answer(roots: ReadableRoots, arguments: Mapping[str, Any], work: Work) -> Envelope:
-    """Resolve the path, do the work, and put the result or the error into an envelope."""
-    started = time.monotonic()
+    """Resolve the path, do the work, and return the result or the error as an envelope."""
+    start = time.monotonic()
     context = Context(str(roots.workspace), dict(arguments))
     try:
         real = roots.resolve(_path(roots, arguments))
         context = Context(str(roots.workspace), dict(arguments), str(real))
         text, data, partial = work(real, arguments)
     except ToolFault as error:
-        return failure(error.code, error.message, context, time_ms=time_since(started))
+        return failure(error.code, error.message, context, time_ms=time_since(start))
     except OSError as error:
-        denied = isinstance(error, PermissionError)
-        what = f"the operating system denies it: {error}" if denied else f"it cannot be read: {error}"
-        message = f"{what}; read another file, or continue without it"
-        code: Code = "PERMISSION_DENIED" if denied else "EXECUTION_ERROR"
-        return failure(code, message, context, time_ms=time_since(started))
-    return Envelope("partial" if partial else "success", text, context, data, time_ms=time_since(started))
+        is_denied = isinstance(error, PermissionError)
+        reason = f"the operating system denies access: {error}" if is_denied else f"the file cannot be read: {error}"
+        message = f"{reason}; read another file, or continue without it"
+        code: Code = "PERMISSION_DENIED" if is_denied else "EXECUTION_ERROR"
+        return failure(code, message, context, time_ms=time_since(start))
+    return Envelope("partial" if partial else "success", text, context, data, time_ms=time_since(start))
 
 
 def _path(roots: ReadableRoots, arguments: Mapping[str, Any]) -> str:
@@ -70,7 +70,7 @@ def _path(roots: ReadableRoots, arguments: Mapping[str, Any]) -> str:
 
 
 def fitting(lines: Iterable[str], room: int) -> tuple[str, int]:
-    """As many lines as fit an answer that has `room` for something else, and how many these are."""
+    """Join the lines that fit into an answer with `room` left for notes; returns the text and their number."""
     text, shown = "", 0
     for line in lines:
         if len(text) + len(line) + room > TEXT_LIMIT:
@@ -79,13 +79,13 @@ def fitting(lines: Iterable[str], room: int) -> tuple[str, int]:
     return text, shown
 
 
-def number(arguments: Mapping[str, Any], name: str, default: int, least: int) -> int:
-    """A whole number among the arguments; raises ToolFault if it is not one."""
+def number(arguments: Mapping[str, Any], name: str, default: int, minimum: int) -> int:
+    """Return an integer argument; raises ToolFault if it is not an integer of at least `minimum`."""
     value = arguments.get(name)
     if value is None:
         return default
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+    if isinstance(value, bool) or not isinstance(value, int) or value < minimum:
         raise ToolFault(
-            "INVALID_PARAM", f"{name} must be an integer of at least {least}, not {value!r}; omit it for {default}"
+            "INVALID_PARAM", f"{name} must be an integer of at least {minimum}, not {value!r}; omit it for {default}"
         )
     return value

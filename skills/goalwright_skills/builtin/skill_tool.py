@@ -19,24 +19,24 @@ if TYPE_CHECKING:
     from goalwright_skills.tools.envelope import Code
 
 DEPTH = 5
-RULES = """Load a skill: its instructions arrive as the result, in <skill-loaded>.
+RULES = """Load a skill. The result contains its instructions in <skill-loaded>.
 - Load a skill that the user names (for example `$code-review` or "use the code-review skill").
 - Load a skill whose description clearly matches the task at hand.
-- Load skills only when they are needed, never in advance, and none twice."""
+- Load a skill only when you need it, never in advance, and never twice."""
 
 
 class SkillTool:
-    """Loads skills for one task; `stack` names the skills that the task is already following.
+    """Loads skills for one task; `stack` names the skills that the task already follows.
 
-    Those that are `withheld` are for people to choose, and this task's goal names none of them. `prompts` are those of
-    MCP servers.
+    Skills in `withheld` are loaded only if the user names them, which this goal does not. `prompts` are prompts of MCP
+    servers.
     """
 
     name = "Skill"
     parameters: ClassVar[Mapping[str, Any]] = tool_parameters(
         "name",
         name=string_parameter("The skill's name, as listed."),
-        args=string_parameter("Its arguments, which take the place of $ARGUMENTS."),
+        args=string_parameter("Its arguments, which replace $ARGUMENTS."),
     )
 
     def __init__(
@@ -51,73 +51,71 @@ class SkillTool:
         self._registry = registry
         self._stack = tuple(stack)
         self._loaded: list[str] = []
-        self._given: set[tuple[str, str]] = set()
+        self._calls: set[tuple[str, str]] = set()
         self._listing = listing
         self._withheld = frozenset(withheld).difference(stack)
         self._prompts = prompts or {}
 
     @classmethod
     def of(cls, run: ToolContext) -> SkillTool:
-        """The tool of one task."""
+        """Return the tool of one task."""
         stack = [run.follows] if run.follows else []
         return cls(run.registry, stack=stack, listing=run.listing, withheld=run.withheld, prompts=run.prompts)
 
     @property
     def description(self) -> str:
-        """When to load skills, and which there are."""
+        """When to load skills, and the list of skills."""
         return f"{RULES}\n{self._listing}" if self._listing else RULES
 
     def effects(self, _arguments: Mapping[str, Any]) -> Effects:
-        """It only reads."""
+        """Return that a call only reads."""
         return READ_ONLY
 
     async def call(self, arguments: Mapping[str, Any]) -> Envelope:
-        """Load a skill; every error says why it failed and what to do next."""
-        started = time.monotonic()
+        """Load a skill; every error has a reason and a next step."""
+        start = time.monotonic()
         name, args = arguments.get("name"), arguments.get("args") or ""
         context = Context(str(self._registry.workspace), dict(arguments))
         if not isinstance(name, str) or not name.strip():
-            return failure(
-                "INVALID_PARAM", f"name must be a skill's name, not {name!r} — use one of those listed", context
-            )
+            return failure("INVALID_PARAM", f"name must be a skill's name, not {name!r} — use a listed name", context)
         if not isinstance(args, str):
             return failure("INVALID_PARAM", f"args must be a string, not {args!r} — pass them as one string", context)
         name = name.strip()
         refusal = self._refusal(name)
         if refusal:
             return failure("INVALID_PARAM", refusal, context)
-        if (name, args) in self._given:
+        if (name, args) in self._calls:
             return self._again(name, context)
-        # Claimed before the await: two calls in one turn must not both load it.
+        # Marked before the await, because two calls in one turn must not both load the skill.
         self._loaded.append(name)
-        self._given.add((name, args))
+        self._calls.add((name, args))
         prompt = self._prompts.get(name)
-        found = await (self._from_server(prompt, args, context) if prompt else self._from_file(name, args, context))
-        if isinstance(found, Envelope):
+        content = await (self._from_server(prompt, args, context) if prompt else self._from_file(name, args, context))
+        if isinstance(content, Envelope):
             self._loaded.remove(name)
-            self._given.discard((name, args))
-            return found
+            self._calls.discard((name, args))
+            return content
         skill = self._registry.get(name)
         base = str(skill.base_dir) if skill is not None else ""
-        text = f'<skill-loaded name="{name}">\n{found}\n</skill-loaded>'
-        data = {"name": name, "base_dir": base, "content": found}
-        return Envelope("success", text, context, data, time_ms=time_since(started))
+        text = f'<skill-loaded name="{name}">\n{content}\n</skill-loaded>'
+        data = {"name": name, "base_dir": base, "content": content}
+        return Envelope("success", text, context, data, time_ms=time_since(start))
 
     async def _from_file(self, name: str, args: str, context: Context) -> str | Envelope:
-        import asyncio  # lazily: listing skills does not need it
+        import asyncio  # lazy: listing skills does not need it
 
         try:
             return await asyncio.to_thread(self._registry.load_content, name, args)
         except SkillError as error:
-            what = f"{error.message} — {error.hint}" if error.hint else error.message
-            return failure(_code(error), what, context)
+            message = f"{error.message} — {error.hint}" if error.hint else error.message
+            return failure(_code(error), message, context)
 
     async def _from_server(self, prompt: McpPrompt, args: str, context: Context) -> str | Envelope:
-        got = await prompt.call(prompt.parse_arguments(args))
-        return got.text if got.error is None else failure(got.error.code, got.error.message, context)
+        answer = await prompt.call(prompt.parse_arguments(args))
+        return answer.text if answer.error is None else failure(answer.error.code, answer.error.message, context)
 
     def _refusal(self, name: str) -> str:
-        """Why a skill may not be loaded here; empty if it may."""
+        """Return why a skill may not be loaded here; empty if it may."""
         if name in self._withheld:
             return f"skill {name!r} is used only if the user names it, and this goal does not; continue without it"
         chain = list(dict.fromkeys((*self._stack, *self._loaded)))
@@ -133,7 +131,7 @@ class SkillTool:
         skill = self._registry.get(name)
         base = str(skill.base_dir) if skill is not None else ""
         data = {"name": name, "base_dir": base, "content": ""}
-        return Envelope("success", f"Skill {name!r} is loaded already; its instructions stand above.", context, data)
+        return Envelope("success", f"Skill {name!r} is loaded already; its instructions are above.", context, data)
 
 
 def _code(error: SkillError) -> Code:

@@ -1,4 +1,4 @@
-"""What a run gives its built-in tools."""
+"""The values that a run passes to its built-in tools."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ShellRules:
-    """How many seconds a command may take at most, and the hosts that it may reach."""
+    """The longest timeout of a command, and the hosts that it may reach."""
 
-    most_seconds: int = 600
+    max_seconds: int = 600
     hosts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class WebAccess:
-    """The hosts that may be read, through a `proxy` only if that is set, and where the web is searched."""
+    """The hosts that may be read, whether a proxy is allowed, and the search provider."""
 
     hosts: tuple[str, ...] = ()
     proxy: bool = False
@@ -37,12 +37,12 @@ class WebAccess:
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
-    """What the tools of one task can use; a planner sees tools that have neither `writing` nor a `host`.
+    """The context of one task's tools; a planner's tools have neither `writing` nor a `host`.
 
-    `roots` may be read, and files are written as `writing` says. `host` runs programs. `follows` is the skill that the
-    task follows, `listing` what its model is told of skills, `skills_in_use` are those that it follows or has loaded,
-    `withheld` those that it may not load; `trusted` says whether the scripts of one may run. `web` is what they may
-    read and search, `shell` what commands may do. `prompts` are those of MCP servers, which are loaded as skills are.
+    `roots` are the readable folders, `writing` is the place to write, `host` runs programs. `follows` names the task's
+    skill, `listing` is the list of skills for its model, `skills_in_use` returns the skills that it follows or has
+    loaded, `withheld` names the skills that it may not load, and `trusted` tells whether a skill's scripts may run.
+    `web` and `shell` limit web access and commands. `prompts` are prompts of MCP servers, loaded like skills.
     """
 
     registry: Registry

@@ -1,8 +1,8 @@
-"""A cache of what tools need, built once behind the walls: environments, packages and programs.
+"""A cache of the environments, packages and programs that tools need, built once in the sandbox.
 
-A build is keyed by everything that it is made from. Its steps can write to the build's own folder and nowhere else; the
-marker of a finished build lies beside that folder, where neither a step nor a tool can write. What has no marker, or
-does not belong to this user, is built again.
+The key of a build is a hash of all its inputs. Its steps can write only to the build's own folder; the marker of a
+finished build is beside that folder, where neither a step nor a tool can write. A folder without a marker, or owned by
+another user, is built again.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
     from goalwright_skills.confinement import Confinement
 
-FORMAT = "2"  # part of every key: builds of another form are not used
+FORMAT = "2"  # part of every key; increased when the layout of builds changes
 BUILD_TIMEOUT = 600.0
 LIMITS = ResourceLimits(memory=4 * 1024**3, file_size=8 * 1024**3, processes=512, open_files=4096)
 PATH = "/usr/local/bin:/usr/bin:/bin"
-# pip tells indexes which system it runs on, and fails where these exist but may not be read.
+# pip reports its system to indexes, and fails if these files exist but are not readable.
 FACTS = ("os-release", "debian_version", "lsb-release", "redhat-release", "alpine-release", "SuSE-release")
 PASSED = ("LANG", "LC_ALL", "LC_CTYPE", "TZ")
 SHOWN = 600
@@ -55,32 +55,32 @@ def _silent(_message: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class BuildStep:
-    """One command of a build: its title in errors, its variables, and whether it has the network."""
+    """One command of a build, with its title for errors, its variables and its network access."""
 
     title: str
     command: Command
     env: Mapping[str, str] = field(default_factory=dict)
     network: bool = False
-    cwd: Path | None = None  # the build's work folder unless given
-    readable: tuple[Path, ...] = ()  # folders of the workspace, without what no tool sees of it
+    cwd: Path | None = None  # by default the build's work folder
+    readable: tuple[Path, ...] = ()  # folders of the workspace; hidden files stay hidden
 
 
 @dataclass(frozen=True, slots=True)
 class BuildFolder:
-    """The folder of one build: `work` is removed when the build is done, the rest is kept."""
+    """The folder of one build; `work` is removed when the build is done."""
 
     path: Path
     ready: bool
 
     @property
     def work(self) -> Path:
-        """The folder for what only the build needs."""
+        """The folder for temporary files of the build."""
         return self.path / "work"
 
 
 @dataclass(frozen=True, slots=True)
 class BuildCache:
-    """A cache folder, the user's environment, where to report progress, and the walls around builds."""
+    """A cache folder with the user's environment, a callback for progress, and the sandbox of builds."""
 
     cache: Path
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
@@ -88,10 +88,10 @@ class BuildCache:
     confinement: Confinement = field(default_factory=choose)
 
     @contextlib.asynccontextmanager
-    async def folder(self, kind: str, key: str, what: str) -> AsyncIterator[BuildFolder]:
-        """The folder for a key; if it is not ready, the body builds and verifies it while other callers wait.
+    async def folder(self, kind: str, key: str, title: str) -> AsyncIterator[BuildFolder]:
+        """Yield the folder for a key; if it is not ready, the body builds and verifies it while other callers wait.
 
-        It is built in place and marked when done, since a virtual environment cannot be moved.
+        It is built in place and marked when done, because a virtual environment cannot be moved.
         """
         folder = self.cache / kind / key
         marker = folder.with_suffix(".ready")
@@ -108,17 +108,17 @@ class BuildCache:
             folder.mkdir(mode=0o700)
             build.work.mkdir()
             start = time.monotonic()
-            self.progress(f"{what} …")
+            self.progress(f"{title} …")
             yield build
             remove(build.work)
             marker.touch(mode=0o600)
-            self.progress(f"{what}: done in {time.monotonic() - start:.1f} s")
+            self.progress(f"{title}: done in {time.monotonic() - start:.1f} s")
 
     async def run_step(self, build: BuildFolder, step: BuildStep) -> None:
-        """Run one step of a build behind the walls; its output is shown only if it fails."""
+        """Run one step of a build in the sandbox; its output is shown only if it fails."""
         refusal = self.confinement.refusal
         if refusal:
-            raise BuildError(f"{step.title} is not run: {refusal}")
+            raise BuildError(f"{step.title} was not run: {refusal}")
         home = build.work / "home"
         home.mkdir(exist_ok=True)
         own = dict.fromkeys(("HOME", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"), str(home))
@@ -139,24 +139,24 @@ class BuildCache:
             raise BuildError(f"{step.title} took longer than {BUILD_TIMEOUT:g} s", hint=hint)
         if ended.status != 0:
             tail = (ended.stdout + ended.stderr).strip()[-SHOWN:]
-            raise BuildError(f"{step.title} failed: {tail}", hint="fix what it says, then call the tool again")
+            raise BuildError(f"{step.title} failed: {tail}", hint="fix the cause, then call the tool again")
 
 
 def _is_ready(folder: Path, marker: Path) -> bool:
-    """Whether a build is finished and this user's own; neither it nor its marker may be a link."""
+    """Return whether a build is finished and owned by this user; neither it nor its marker may be a link."""
     return _is_own(marker, stat.S_ISREG) and _is_own(folder, stat.S_ISDIR)
 
 
 def _is_own(path: Path, is_kind: Callable[[int], bool]) -> bool:
     try:
-        found = path.lstat()
+        status = path.lstat()
     except OSError:
         return False
-    return is_kind(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o022
+    return is_kind(status.st_mode) and status.st_uid == os.geteuid() and not status.st_mode & 0o022
 
 
 def remove(path: Path) -> None:
-    """Remove a folder, or whatever has its name, without following links."""
+    """Remove a folder, file or link, without following links."""
     if path.is_symlink() or path.is_file():
         path.unlink()
     elif path.exists():
@@ -164,11 +164,11 @@ def remove(path: Path) -> None:
 
 
 def _unlock(function: Callable[[str], None], name: str, _error: object) -> None:
-    """Try once more after making the parent folder writable: Go's module cache is read-only."""
-    os.chmod(os.path.dirname(name), stat.S_IRWXU)  # noqa: PTH101, PTH120  as rmtree hands it over
+    """Retry after making the parent folder writable: Go's module cache is read-only."""
+    os.chmod(os.path.dirname(name), stat.S_IRWXU)  # noqa: PTH101, PTH120 - a string from rmtree
     function(name)
 
 
 def cache_key(*parts: str) -> str:
-    """The key of a build: a hash of everything it is made from."""
+    """Return the key of a build: a hash of all its inputs."""
     return hashlib.sha256("\0".join((FORMAT, *parts)).encode()).hexdigest()[:32]

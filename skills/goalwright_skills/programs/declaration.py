@@ -1,4 +1,4 @@
-"""One tool in a `skill.yaml`, read key by key, with every problem in it."""
+"""Validates one tool in a `skill.yaml` key by key and collects all its problems."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ RULES["parameters"] = "manifest-parameter"
 
 
 class Declaration:
-    """What a `skill.yaml` says about one tool, and what is wrong with it."""
+    """The declaration of one tool in a `skill.yaml`, and its problems."""
 
     def __init__(self, data: dict[str, Any], spot: Spot, folder: Path) -> None:
         self.data = data
@@ -43,7 +43,7 @@ class Declaration:
         self.fatal = False
 
     def manifest(self) -> tuple[Manifest | None, list[Problem]]:
-        """The tool, or None if it cannot be offered, and its problems."""
+        """Return the tool, or None if it cannot be offered, and its problems."""
         name = self._name()
         description = self._text("description")
         runtime = self._runtime()
@@ -71,18 +71,18 @@ class Declaration:
         )
         return manifest, self.problems
 
-    def _problem(self, keys: Sequence[str | int], what: str, remedy: str, *, fatal: bool = True) -> None:
+    def _problem(self, keys: Sequence[str | int], problem: str, remedy: str, *, fatal: bool = True) -> None:
         self.fatal = self.fatal or fatal
         rule = RULES.get(str(keys[0]), "manifest-form")
         line = self.spot.line(*keys)
-        self.problems.append(Problem(self.folder / FILE, line, what, remedy, rule, self._declared_name()))
+        self.problems.append(Problem(self.folder / FILE, line, problem, remedy, rule, self._declared_name()))
 
     def _text(self, key: str) -> str:
         value = self.data.get(key)
         if isinstance(value, str) and value.strip():
             return value.strip()
-        what = f"has no {key}" if value is None or value == "" else f"{key} is not text: {value!r}"
-        self._problem([key], f"{self._prefix()}{what}", f"write `{key}: …`")
+        problem = f"has no {key}" if value is None or value == "" else f"{key} is not text: {value!r}"
+        self._problem([key], f"{self._prefix()}{problem}", f"write `{key}: …`")
         return ""
 
     def _declared_name(self) -> str:
@@ -99,20 +99,20 @@ class Declaration:
             return name
         prefix = domain(self.folder) + "_"
         if not NAME.fullmatch(name) or len(name) > NAME_LIMIT:
-            what = f"tool name {name!r} does not have the form <domain>_<action>"
+            problem = f"tool name {name!r} does not have the form <domain>_<action>"
             example = prefix if NAME.fullmatch(prefix + "read") else "excel_"
             remedy = f"use lower-case letters, digits and _, at most {NAME_LIMIT}, such as {example}read"
-            self._problem(["name"], what, remedy)
+            self._problem(["name"], problem, remedy)
         elif not name.startswith(prefix):
-            what = f"tool name {name!r} does not start with its folder's name, {prefix!r}"
-            self._problem(["name"], what, self._rename_remedy(name, prefix))
+            problem = f"tool name {name!r} does not start with its folder's name, {prefix!r}"
+            self._problem(["name"], problem, self._rename_remedy(name, prefix))
         elif name in RESERVED:
-            what = f"tool name {name!r} is that of a built-in tool"
-            self._problem(["name"], what, f"call it, for example, {prefix}own_{name.rpartition('_')[2]}")
+            problem = f"tool name {name!r} is the name of a built-in tool"
+            self._problem(["name"], problem, f"call it, for example, {prefix}own_{name.rpartition('_')[2]}")
         return name
 
     def _rename_remedy(self, name: str, prefix: str) -> str:
-        """How to rename the tool, or its folder if that cannot be a prefix, as `Excel` cannot."""
+        """Return how to rename the tool, or its folder if the folder's name is not a valid prefix, like `Excel`."""
         if not NAME.fullmatch(prefix + "read"):
             folder = name.rpartition("_")[0].replace("_", "-")
             return f"rename the folder to {folder}: lower-case letters, digits and - only"
@@ -122,10 +122,10 @@ class Declaration:
         value = self.data.get("runtime")
         for runtime in get_args(Runtime):
             if value == runtime:
-                found: Runtime = runtime
-                return found
-        what = "has no runtime" if value is None else f"runtime {value!r} is unknown"
-        self._problem(["runtime"], self._prefix() + what, f"write one of {', '.join(RUNTIMES)}")
+                known: Runtime = runtime
+                return known
+        problem = "has no runtime" if value is None else f"runtime {value!r} is unknown"
+        self._problem(["runtime"], self._prefix() + problem, f"write one of {', '.join(RUNTIMES)}")
         return None
 
     def _entry(self) -> str:
@@ -135,22 +135,22 @@ class Declaration:
         path = self.folder / entry
         root = self.folder.resolve()
         if not path.resolve().is_relative_to(root):
-            what = f"{self._prefix()}entry {entry!r} is outside the tool's folder"
-            self._problem(["entry"], what, "move the program into the folder")
+            problem = f"{self._prefix()}entry {entry!r} is outside the tool's folder"
+            self._problem(["entry"], problem, "move the program into the folder")
         elif _in_git(Path(entry)) or _in_git(path.resolve()):
-            what = f"{self._prefix()}entry {entry!r} is in a .git folder"
-            self._problem(["entry"], what, "move the program out of it, into the tool's folder")
+            problem = f"{self._prefix()}entry {entry!r} is in a .git folder"
+            self._problem(["entry"], problem, "move the program out of it, into the tool's folder")
         elif not path.is_file():
-            what = f"{self._prefix()}entry {entry!r} does not exist"
-            self._problem(["entry"], what, "create the file or correct the name")
+            problem = f"{self._prefix()}entry {entry!r} does not exist"
+            self._problem(["entry"], problem, "create the file or correct the name")
         return entry
 
     def _timeout(self) -> float:
         value = self.data.get("timeout", TIMEOUT)
         if fits(value, "number") and 0 < value <= TIMEOUT_LIMIT:
             return float(value)
-        what = f"{self._prefix()}timeout {value!r} is not a valid number of seconds"
-        self._problem(["timeout"], what, f"write a number above 0 and up to {TIMEOUT_LIMIT:g}")
+        problem = f"{self._prefix()}timeout {value!r} is not a valid number of seconds"
+        self._problem(["timeout"], problem, f"write a number above 0 and up to {TIMEOUT_LIMIT:g}")
         return TIMEOUT
 
     def _flag(self, key: str) -> bool:
@@ -165,67 +165,69 @@ class Declaration:
         if isinstance(value, list) and all(isinstance(n, str) and VARIABLE.fullmatch(n) for n in value):
             for name in filter(is_secret_name, value):
                 own = not is_provider_key(name)
-                kind = f"a secret, which tools get only if {GRANTS} names it" if own else "a model provider's key"
+                kind = f"a secret, which tools get only if {GRANTS} lists it" if own else "a model provider's key"
                 remedy = (
-                    f"set {GRANTS}={name} where goalwright runs" if own else "have the tool read a variable of its own"
+                    f"set {GRANTS}={name} where goalwright runs"
+                    if own
+                    else "use a variable with another name for the tool"
                 )
-                what = f"{self._prefix()}env names {name}, {kind}{'' if own else ', which tools never get'}"
-                self._problem(["env"], what, remedy, fatal=False)
+                problem = f"{self._prefix()}env names {name}, {kind}{'' if own else ', which tools never get'}"
+                self._problem(["env"], problem, remedy, fatal=False)
             return tuple(value)
-        what = f"{self._prefix()}env is not a list of variable names"
-        self._problem(["env"], what, "write `env: [NAME, …]`; values stay outside the file")
+        problem = f"{self._prefix()}env is not a list of variable names"
+        self._problem(["env"], problem, "write `env: [NAME, …]`; values stay outside the file")
         return ()
 
     def _parameters(self) -> tuple[Parameter, ...]:
         value = self.data.get("parameters") or []
         if not isinstance(value, list):
-            what = f"{self._prefix()}parameters is not a list"
-            self._problem(["parameters"], what, "write each one as `- name: …`")
+            problem = f"{self._prefix()}parameters is not a list"
+            self._problem(["parameters"], problem, "write each one as `- name: …`")
             return ()
-        found: dict[str, Parameter] = {}
+        parameters: dict[str, Parameter] = {}
         for index, item in enumerate(value):
             parameter = self._parameter(index, item)
-            if parameter is not None and parameter.name in found:
-                what = f"{self._prefix()}parameter {parameter.name!r} is declared twice"
-                self._problem(["parameters", index], what, "keep one of them")
+            if parameter is not None and parameter.name in parameters:
+                problem = f"{self._prefix()}parameter {parameter.name!r} is declared twice"
+                self._problem(["parameters", index], problem, "keep one of them")
             elif parameter is not None:
-                found[parameter.name] = parameter
-        return tuple(found.values())
+                parameters[parameter.name] = parameter
+        return tuple(parameters.values())
 
     def _parameter(self, index: int, item: Any) -> Parameter | None:
         keys: list[str | int] = ["parameters", index]
         name = item.get("name") if isinstance(item, dict) else None
         if not isinstance(name, str) or not PARAMETER.fullmatch(name):
-            what = f"{self._prefix()}parameter {index + 1} has no usable name"
-            self._problem(keys, what, "write `- name: …` with letters, digits and _")
+            problem = f"{self._prefix()}parameter {index + 1} has no usable name"
+            self._problem(keys, problem, "write `- name: …` with letters, digits and _")
             return None
         parameter, faults = declared(name, item)
-        for what, remedy in faults:
-            self._problem(keys, f"{self._prefix()}parameter {name!r} {what}", remedy)
+        for fault, remedy in faults:
+            self._problem(keys, f"{self._prefix()}parameter {name!r} {fault}", remedy)
         return parameter
 
     def _docs(self) -> Docs:
         value = self.data.get("docs") or {}
         if not isinstance(value, dict):
-            what = f"{self._prefix()}docs is not a mapping"
-            self._problem(["docs"], what, "write when_to_use, when_not_to_use and examples", fatal=False)
+            problem = f"{self._prefix()}docs is not a mapping"
+            self._problem(["docs"], problem, "write when_to_use, when_not_to_use and examples", fatal=False)
             return Docs()
         use, avoid = _sentences(value.get("when_to_use")), _sentences(value.get("when_not_to_use"))
         examples = value.get("examples") or []
-        found: list[dict[str, Any]] = []
+        calls: list[dict[str, Any]] = []
         for index, item in enumerate(examples if isinstance(examples, list) else [examples]):
             arguments = item.get("arguments") or {} if isinstance(item, dict) else None
             if not isinstance(arguments, dict):
-                what = f"{self._prefix()}example {index + 1} has no arguments"
+                problem = f"{self._prefix()}example {index + 1} has no arguments"
                 remedy = "write `- scenario: …` with `arguments: {…}`"
-                self._problem(["docs", "examples", index], what, remedy, fatal=False)
+                self._problem(["docs", "examples", index], problem, remedy, fatal=False)
                 continue
-            found.append(arguments)
-        return Docs(use, avoid, tuple(found))
+            calls.append(arguments)
+        return Docs(use, avoid, tuple(calls))
 
 
 def _in_git(path: Path) -> bool:
-    """Whether a path leads through a `.git` folder; some file systems do not tell cases apart."""
+    """Return whether a path contains a `.git` folder; some file systems ignore case."""
     return any(part.rstrip(". ").lower() == ".git" for part in path.parts)
 
 

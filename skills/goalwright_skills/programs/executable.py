@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 def _no_output(_tool: str, _text: str) -> None:
-    """Show nothing of it."""
+    """Drop the output."""
 
 
 def _trust_all(_folder: Path) -> bool:
@@ -54,7 +54,7 @@ def _trust_all(_folder: Path) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ToolHost:
-    """Where tools run and what they may do; `trusted` is asked about a tool's folder at every call."""
+    """The environment of tools: folders, sandbox, limits and callbacks; `trusted` is asked at each call."""
 
     workspace: Path
     scratch: Path
@@ -63,7 +63,7 @@ class ToolHost:
     artifacts: Path | None = None
     trusted: Callable[[Path], bool] = _trust_all
     log: Callable[[CallLog], None] = no_log
-    show: Callable[[str, str], None] = _no_output  # gets a tool's name, and what its process writes as it comes
+    show: Callable[[str, str], None] = _no_output  # called with a tool's name and each part of its output
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     limits: ResourceLimits = field(default_factory=ResourceLimits)
     views: Views = field(default_factory=Views)
@@ -83,12 +83,12 @@ class ExecutableTool:
 
     @property
     def name(self) -> str:
-        """The name by which it is called."""
+        """The tool's name."""
         return self.manifest.name
 
     @property
     def description(self) -> str:
-        """What it does and, if its author says so, when to use it and when not to."""
+        """What the tool does and, if its author says so, when to use it and when not."""
         docs = self.manifest.docs
         parts = [self.manifest.description]
         if docs.when_to_use:
@@ -99,37 +99,37 @@ class ExecutableTool:
 
     @property
     def parameters(self) -> Mapping[str, Any]:
-        """Its parameters as a JSON schema of type object."""
+        """The parameters as a JSON schema of type object."""
         return self.manifest.schema
 
     async def call(self, arguments: Mapping[str, Any]) -> Envelope:
-        """Run it once; every failure is an envelope, never an exception."""
+        """Run the tool once; every failure is an envelope, never an exception."""
         arguments = join_surrogates(dict(arguments))
         call = _Call(self, arguments)
-        filled, faults = check_arguments(self.manifest.parameters, arguments)
+        complete, faults = check_arguments(self.manifest.parameters, arguments)
         if faults:
             return call.failed("INVALID_PARAM", "; ".join(faults))
-        return await self._run(call, filled)
+        return await self._run(call, complete)
 
     async def probe(self, arguments: Mapping[str, Any]) -> tuple[Envelope, ProgramAnswer | Garbled | None]:
-        """Run it without checking the arguments; also returns its own answer, or None if it did not run."""
+        """Run the tool without validating the arguments; also returns its own answer, or None if it did not run."""
         call = _Call(self, arguments)
         envelope = await self._run(call, dict(arguments))
         return envelope, call.answer
 
-    async def _run(self, call: _Call, filled: dict[str, Any]) -> Envelope:
+    async def _run(self, call: _Call, inputs: dict[str, Any]) -> Envelope:
         refusal = self._refusal()
         if refusal:
             return call.failed("ACCESS_DENIED", refusal)
         try:
-            return await call.run(filled)
+            return await call.run(inputs)
         except (GoalwrightError, OSError) as error:
             return call.failed("EXECUTION_ERROR", f"{self.name} cannot be started: {not_started(error)}")
 
     def visible(self) -> _Visible:
-        """What the tool may read, and what of it is shown though it seems hidden; found once, not at every call."""
+        """Return the readable paths, and the visible exceptions among hidden paths; computed once per run."""
         artifacts = self.host.artifacts
-        key = artifacts is not None and artifacts.exists()  # another tool may have made the folder meanwhile
+        key = artifacts is not None and artifacts.exists()  # another tool may create the folder later
         if key not in self._visible:
             self._visible[key] = self._find_visible()
         return self._visible[key]
@@ -140,7 +140,7 @@ class ExecutableTool:
         shown = hidden_paths.unlinked(workspace, hidden_paths.shown_anyway(workspace, self.host.artifacts))
         if entry.resolve().is_relative_to(folder.resolve()):
             shown = (*shown, entry)
-        if own != (folder,):  # then the folder may lie where the workspace hides it
+        if own != (folder,):  # the folder may be at a hidden path of the workspace
             shown = (*shown, *hidden_paths.unlinked(folder, own))
             own = (*own, entry)
         return (workspace, *(path for path in own if path.exists())), shown
@@ -149,19 +149,19 @@ class ExecutableTool:
         try:
             trusted = self.host.trusted(self.manifest.folder)
         except (GoalwrightError, OSError) as error:
-            return f"{self.name} cannot be checked for trust: {error} — fix the folder {self.manifest.folder}"
+            return f"{self.name} cannot be checked for trust: {error} — repair the folder {self.manifest.folder}"
         if not trusted:
             return (
                 f"{self.name} comes with this workspace and is not trusted yet: {self.manifest.folder} — "
-                "read its program, then run again with --trust"
+                "the user has to review and trust its program first"
             )
         if self.host.confinement.refusal:
-            return f"{self.name} is not run: {self.host.confinement.refusal}"
+            return f"{self.name} was not run: {self.host.confinement.refusal}"
         return ""
 
 
 class _Call:
-    """One call: its arguments and start time, and how its end becomes an envelope."""
+    """One call: its arguments, its start time, and its envelope."""
 
     def __init__(self, tool: ExecutableTool, arguments: Mapping[str, Any]) -> None:
         self.tool, self.manifest, self.host = tool, tool.manifest, tool.host
@@ -172,7 +172,7 @@ class _Call:
     def failed(self, code: Code, message: str) -> Envelope:
         return failure(code, message, self.context, time_ms=time_since(self.start))
 
-    async def run(self, filled: dict[str, Any]) -> Envelope:
+    async def run(self, inputs: dict[str, Any]) -> Envelope:
         manifest, host = self.manifest, self.host
         command = await runtimes.prepare(manifest, host.build_cache, host.workspace)
         kept = host.artifacts if manifest.writes else None
@@ -183,17 +183,19 @@ class _Call:
             readable, shown = self.tool.visible()
             box = Box(host.workspace, readable, writable, manifest.network, limits, shown, host.views)
             env = environment(host.environ, manifest.env, scratch) | extra
-            line = protocol.request(filled)
+            line = protocol.request(inputs)
             if host.views.knows(readable):
                 launch = host.confinement.launch(command, box)
-            else:  # a large workspace takes a moment to look through
+            else:  # scanning a large workspace takes a moment
                 launch = await asyncio.to_thread(host.confinement.launch, command, box)
             full = partial(host.disk.exceeded, writable)
             job = process.ProcessSpec(launch, env, host.workspace, manifest.timeout, line, full)
             ended = await process.run(job)
         if ended.how == "full":
             await asyncio.to_thread(remove_new, kept, before)
-            return self.failed("EXECUTION_ERROR", f"{self.tool.name} left {ended.stderr} — keep less of it")
+            return self.failed(
+                "EXECUTION_ERROR", f"{self.tool.name} left {ended.stderr} — write fewer or smaller files"
+            )
         envelope = self._envelope(ended)
         return with_artifacts(envelope, await hashed_since(kept, before))
 
@@ -212,22 +214,22 @@ class _Call:
         name = self.manifest.name
         match ended.how, answer:
             case "timeout", _:
-                what = f"{name} took longer than {self.manifest.timeout:g} s and was stopped"
+                problem = f"{name} took longer than {self.manifest.timeout:g} s and was stopped"
                 next_step = f"ask for less at once, or raise `timeout` in {self.manifest.path}"
-                return self.failed("TIMEOUT", f"{what} — {next_step}")
+                return self.failed("TIMEOUT", f"{problem} — {next_step}")
             case "memory", _:
-                what = f"{name} used more than {size_text(self.host.limits.memory)} of memory and was stopped"
-                return self.failed("EXECUTION_ERROR", f"{what} — ask for less at once")
+                problem = f"{name} used more than {size_text(self.host.limits.memory)} of memory and was stopped"
+                return self.failed("EXECUTION_ERROR", f"{problem} — ask for less at once")
             case "flood", _:
-                what = f"{name} wrote more than {process.STDOUT_LIMIT // 1024**2} MB and was stopped"
-                return self.failed("EXECUTION_ERROR", f"{what} — ask for less at once")
+                problem = f"{name} wrote more than {process.STDOUT_LIMIT // 1024**2} MB and was stopped"
+                return self.failed("EXECUTION_ERROR", f"{problem} — ask for less at once")
             case _, ProgramAnswer(error=error) if error:
-                return self.failed("EXECUTION_ERROR", clip(error, TEXT_LIMIT))  # a model reads it too
+                return self.failed("EXECUTION_ERROR", clip(error, TEXT_LIMIT))  # models read it too
             case "exit", _ if ended.status != 0:
-                what = f"{name} crashed ({status_text(ended.status)})"
+                problem = f"{name} crashed ({status_text(ended.status)})"
                 if out_of_memory(ended.stderr):
-                    what += f": a process may use {size_text(self.host.limits.memory)} of memory"
-                return self.failed("EXECUTION_ERROR", f"{what} — {_ADVICE}")
+                    problem += f": the limit on memory is {size_text(self.host.limits.memory)} for a process"
+                return self.failed("EXECUTION_ERROR", f"{problem} — {_ADVICE}")
             case _, Garbled(what=what):
                 return self.failed("EXECUTION_ERROR", f"{name} broke its protocol: {what} — {_ADVICE}")
             case _, ProgramAnswer():
@@ -243,24 +245,24 @@ _OUT_OF_MEMORY = ("MemoryError", "Cannot allocate memory", "out of memory", "bad
 
 
 def not_started(error: GoalwrightError | OSError) -> str:
-    """Why a program cannot be started, and what to do."""
+    """Return why a program cannot be started, and what to do."""
     if isinstance(error, OSError):
         return f"{error.strerror or error} — run `goalwright doctor`"
     return f"{error.message} — {error.hint}" if error.hint else error.message
 
 
 def out_of_memory(stderr: str) -> bool:
-    """Whether a program says that it had too little memory."""
+    """Return whether a program's error output reports a lack of memory."""
     return any(words in stderr for words in _OUT_OF_MEMORY)
 
 
 def size_text(count: int) -> str:
-    """A size as people read it."""
+    """Format a number of bytes."""
     return f"{count / 1024**3:g} GB" if count >= 1024**3 else f"{count // 1024**2} MB"
 
 
 def status_text(status: int) -> str:
-    """How a program ended."""
+    """Describe an exit status."""
     if status < 0 or status > 128:
         number = -status if status < 0 else status - 128
         return f"signal {number}, possibly a limit on memory, CPU time or processes"
@@ -268,26 +270,26 @@ def status_text(status: int) -> str:
 
 
 def _is_own(folder: Path) -> bool:
-    """Whether a folder is this user's, no link, and nobody else can write to it."""
+    """Return whether a folder belongs to this user, is no link, and nobody else can write to it."""
     try:
-        found = folder.lstat()
+        status = folder.lstat()
     except OSError:
         return False
-    is_mine = not hasattr(os, "geteuid") or found.st_uid == os.geteuid()
-    return stat.S_ISDIR(found.st_mode) and is_mine and not (os.name == "posix" and found.st_mode & 0o022)
+    is_mine = not hasattr(os, "geteuid") or status.st_uid == os.geteuid()
+    return stat.S_ISDIR(status.st_mode) and is_mine and not (os.name == "posix" and status.st_mode & 0o022)
 
 
 @contextlib.contextmanager
 def scratch_folder(parent: Path) -> Iterator[Path]:
-    """A folder for one call, removed afterwards with everything the tool left in it.
+    """Yield a folder for one call; it is removed afterwards with its content.
 
-    Its parent has a name that anybody can guess, in a folder that everybody may write to. If another user made it, they
-    could put something else into the place of what is in it, so it is not used.
+    Its parent has a predictable name in a folder that everybody may write to. If another user created the parent, they
+    could replace its content, so it is not used.
     """
-    with contextlib.suppress(OSError):  # something else has its name
+    with contextlib.suppress(OSError):  # something else has this name
         parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    place = parent if _is_own(parent) else parent.parent
-    folder = Path(tempfile.mkdtemp(prefix="goalwright-call-", dir=place)).resolve()
+    base = parent if _is_own(parent) else parent.parent
+    folder = Path(tempfile.mkdtemp(prefix="goalwright-call-", dir=base)).resolve()
     try:
         yield folder
     finally:

@@ -1,4 +1,4 @@
-"""Hashes of the files that trust covers: bounded in all, and read again only when a file has changed."""
+"""Hashes of folders, by which trust is granted; a file is read again only when it has changed."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
 
 FILES_LIMIT = 20_000
 MOST_BYTES = 2_000_000_000
-_PART = 1 << 20
-# A file that was changed this recently may change again without another time stamp.
+_CHUNK = 1 << 20
+# A file changed more recently than this may change again within the resolution of its timestamp.
 _RACY_NS = 2_000_000_000
 
 
 class ContentHashes:
-    """The hashes of a folder's files; raises GoalwrightError once they are more than anyone can have looked at."""
+    """Hashes the files of a folder; raises GoalwrightError once their total size exceeds a limit."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._left = MOST_BYTES
 
     def digest(self, path: Path) -> bytes:
-        """The hash of a regular file's content; raises OSError for anything else."""
+        """Return the hash of a regular file's content; raises OSError for anything else."""
         found = path.stat()
         self._left -= found.st_size
         if self._left < 0:
@@ -51,24 +51,24 @@ class ContentHashes:
 
 @lru_cache(maxsize=50_000)
 def _digest_once(path: str, stamp: tuple[int, ...]) -> bytes:
-    """The hash of a file, read once for each stamp; the time of a change cannot be set back."""
+    """Return the hash of a file, computed once for each stamp; the ctime in it cannot be set back."""
     return _digest(path, stamp[2])
 
 
 def _digest(path: Path | str, size: int) -> bytes:
-    made = hashlib.sha256()
+    digest = hashlib.sha256()
     with os.fdopen(untrusted_files.open_regular(path, size), "rb") as file:
         left = size + 1
-        while left > 0 and (part := file.read(min(left, _PART))):
-            made.update(part)
+        while left > 0 and (part := file.read(min(left, _CHUNK))):
+            digest.update(part)
             left -= len(part)
     if left == 0:
         raise OSError(errno.EAGAIN, "it is growing", str(path))
-    return made.digest()
+    return digest.digest()
 
 
 def fingerprint(folder: Path, skip: Callable[[Path], bool] | None = None) -> str:
-    """A hash of everything in a tool's folder: names, contents, link targets, executable bits; `skip` leaves out."""
+    """Return a hash of all names, contents, link targets and executable bits in a folder, except `skip`ped paths."""
     digest = hashlib.sha256()
     hashes = ContentHashes(folder)
     try:
@@ -85,9 +85,9 @@ def fingerprint(folder: Path, skip: Callable[[Path], bool] | None = None) -> str
 
 
 def all_files(folder: Path, skip: Callable[[Path], bool] | None = None) -> list[Path]:
-    """Every file and every link; linked folders are followed, each real folder once.
+    """Return every file and link; linked folders are followed, each real folder once.
 
-    Of a `.git` folder, git's own data is left out: it changes with every commit and nothing of it can run.
+    Git's own data in a `.git` folder is left out: it changes with every commit and cannot run.
     """
     found: list[Path] = []
     entered: set[str] = set()

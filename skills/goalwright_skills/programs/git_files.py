@@ -1,7 +1,7 @@
-"""Git's own data in a `.git` folder: what git itself writes there, and what cannot be run as a program.
+"""Git's files, read without starting git, which would run commands from an untrusted `.git/config`.
 
-Everything else in such a folder counts for trust, as the rest of a tool's folder does. A file is git's own only if both
-its place and its content are, so that no program becomes data by its name; a commit alone changes nothing else.
+Git's own data does not count for trust, since every commit changes it. A file in a `.git` folder is git's data only if
+its path and its content both match; everything else is hashed like the rest of a tool's folder.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ TEMPLATES = (Path("/usr/share/git-core/templates"), Path("/usr/local/share/git-c
 _HASH = r"[0-9a-f]{40}(?:[0-9a-f]{24})?"
 _SECTION = r'\[(?:core|remote|branch|submodule|user|extensions|lfs|pull|push|init)(?: "[^"]*")?\]'
 _KEY = (
-    r"(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|url|pushurl|fetch|"
-    r"remote|merge|rebase|active|name|email|objectformat|worktreeconfig|partialclonefilter|promisor|tagopt|autocrlf)"
+    r"(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|url|pushurl|"
+    r"fetch|remote|merge|rebase|active|name|email|objectformat|worktreeconfig|partialclonefilter|promisor|tagopt|autocrlf)"
 )
-# Each place below .git, and the first bytes of a file there.
+# Paths below .git, and the first bytes of a file there.
 _BEGINS: tuple[tuple[str, tuple[bytes, ...]], ...] = (
     (r"objects/[0-9a-f]{2}/[0-9a-f]{38}(?:[0-9a-f]{24})?", (b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda")),
     (r"objects/pack/pack-[0-9a-f]+\.(?:pack|idx|rev|bitmap|mtimes)", (b"PACK", b"\xfftOc", b"RIDX", b"BITM", b"MTME")),
@@ -28,7 +28,7 @@ _BEGINS: tuple[tuple[str, tuple[bytes, ...]], ...] = (
     (r"objects/info/commit-graph|objects/info/commit-graphs/graph-[0-9a-f]+\.graph", (b"CGPH",)),
     (r"index", (b"DIRC",)),
 )
-# Each place below .git, and the form of every line of a file there.
+# Paths below .git, and the form of every line of a file there.
 _LINES: tuple[tuple[str, str], ...] = (
     (r"[A-Z_]*HEAD|refs/.+|shallow", rf"{_HASH}|ref: refs/[\w./@+-]+"),
     (r"FETCH_HEAD", rf"{_HASH}\t(?:not-for-merge)?\t[^()\[\]{{}};]*"),
@@ -47,7 +47,7 @@ _TEMPLATE = re.compile(r"description|info/exclude|hooks/[a-z-]+\.sample")
 
 
 def is_git_data(place: str, path: Path) -> bool:
-    """Whether the file at this place below a `.git` folder is git's own data."""
+    """Return whether the file at this path below a `.git` folder is git's own data."""
     if path.is_symlink():
         return False
     try:
@@ -73,7 +73,7 @@ def _is_text(place: str, path: Path) -> bool:
 
 
 def _is_template(place: str, path: Path) -> bool:
-    """Whether git copied this file into a new repository, unchanged."""
+    """Return whether the file is an unchanged template of `git init`."""
     if not _TEMPLATE.fullmatch(place):
         return False
     content = untrusted_files.read(path)
@@ -81,20 +81,20 @@ def _is_template(place: str, path: Path) -> bool:
 
 
 _LARGEST = 64 * 1024 * 1024
-_ENTRY = 62  # bytes before the name: times, device, mode, owner, size, hash and flags
+_ENTRY = 62  # bytes before the name: times, device, mode, owner, size, hash, flags
 _EXTENDED = 0x4000
 _GITLINK = 0o160000
 _FOLDER = 0o040000
-# Extensions that say that entries stand elsewhere.
+# Extensions of an index whose entries are stored elsewhere.
 _INCOMPLETE = (b"link", b"sdir")
 
 
 class UnknownIndex(Exception):
-    """There is no index, or it is of a form that is not read here."""
+    """There is no index, or its format is not supported."""
 
 
 def tracked_files(workspace: Path) -> list[tuple[Path, bool]]:
-    """The tracked files of a workspace, and whether each is a submodule's folder; raises UnknownIndex."""
+    """Return the tracked files of a workspace, and whether each is a submodule's folder; raises UnknownIndex."""
     root = next((folder for folder in (workspace, *workspace.parents) if os.path.lexists(folder / ".git")), None)
     if root is None:
         raise UnknownIndex
@@ -108,7 +108,7 @@ def tracked_files(workspace: Path) -> list[tuple[Path, bool]]:
 
 
 def _git_folder(root: Path) -> Path:
-    """The folder with git's data: `.git`, or where a file of that name leads."""
+    """Return the folder with git's data: `.git`, or the folder that a `.git` file names."""
     place = root / ".git"
     if place.is_dir():
         return place
@@ -119,7 +119,7 @@ def _git_folder(root: Path) -> Path:
 
 
 def parse_index(data: bytes) -> list[tuple[bytes, int]]:
-    """The names and modes in an index of version 2, 3 or 4; raises UnknownIndex or IndexError for any other."""
+    """Parse the names and modes of an index of version 2, 3 or 4; raises UnknownIndex or IndexError for any other."""
     version, count = int.from_bytes(data[4:8], "big"), int.from_bytes(data[8:12], "big")
     if data[:4] != b"DIRC" or version not in (2, 3, 4) or count > len(data) // _ENTRY:
         raise UnknownIndex
@@ -137,7 +137,7 @@ def parse_index(data: bytes) -> list[tuple[bytes, int]]:
             end = data.index(b"\0", start)
             name, place = data[start:end], place + (end - place + 8) // 8 * 8
         if mode & 0o170000 == _FOLDER or name.startswith(b"/") or b".." in name.split(b"/"):
-            raise UnknownIndex  # a sparse index, or one that git did not write
+            raise UnknownIndex  # a sparse index, or not written by git
         entries.append((name, mode))
     while place < len(data) - 20:
         if data[place : place + 4] in _INCOMPLETE:
@@ -147,7 +147,7 @@ def parse_index(data: bytes) -> list[tuple[bytes, int]]:
 
 
 def _number(data: bytes, place: int) -> tuple[int, int]:
-    """A number as git packs it, and the place after it."""
+    """Decode a variable-length integer; returns it and the offset after it."""
     value = data[place] & 0x7F
     while data[place] & 0x80:
         place += 1

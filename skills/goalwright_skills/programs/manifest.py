@@ -29,7 +29,7 @@ class Docs:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """One executable tool; `spot` knows the line of each of its keys."""
+    """One executable tool; `spot` has the line of each key."""
 
     name: str
     description: str
@@ -46,7 +46,7 @@ class Manifest:
 
     @property
     def line(self) -> int:
-        """The line of its name."""
+        """The line of the tool's name."""
         return self.spot.line("name")
 
     @property
@@ -61,10 +61,10 @@ class Manifest:
 
     @property
     def schema(self) -> dict[str, Any]:
-        """The parameters as a JSON schema of type object."""
+        """Return the parameters as a JSON schema of type object."""
         return schema(self.parameters)
 
 
 def domain(folder: Path) -> str:
-    """The prefix of the names of a folder's tools."""
+    """Return the prefix that the names of a folder's tools have."""
     return folder.name.replace("-", "_")

@@ -1,7 +1,7 @@
-"""A folder's `skill.yaml`: the executable tools it offers.
+"""Reads the executable tools in a folder's `skill.yaml`.
 
-`parse` is pure except that it checks whether each entry exists. A tool that cannot be offered is left out with a
-problem that says why; the other tools in the file are not affected.
+`parse` is pure except that it checks whether each entry file exists. An invalid tool is left out and reported as a
+problem; the other tools in the file are not affected.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ FORM = "manifest-form"
 
 
 def read(folder: Path) -> tuple[list[Manifest], list[Problem]]:
-    """The tools in a folder's `skill.yaml` and its problems; both empty if there is no such file."""
+    """Read the tools in a folder's `skill.yaml` and its problems; both are empty if there is no such file."""
     path = folder / FILE
     try:
         return parse(untrusted_files.read_text(path, 4 * SIZE_LIMIT), folder)
@@ -35,7 +35,7 @@ def read(folder: Path) -> tuple[list[Manifest], list[Problem]]:
 
 
 def parse(text: str, folder: Path) -> tuple[list[Manifest], list[Problem]]:
-    """The tools that a text declares for a folder, and all its problems."""
+    """Parse the tools that a text declares for a folder, and all its problems."""
     path = folder / FILE
     try:
         document = Document.parse(text)
@@ -49,8 +49,8 @@ def parse(text: str, folder: Path) -> tuple[list[Manifest], list[Problem]]:
         if manifest is None:
             continue
         if manifest.name in manifests:
-            what, remedy = f"declares {manifest.name} twice", "give each tool its own name"
-            problems.append(Problem(path, manifest.line, what, remedy, "manifest-name", manifest.name))
+            problem, remedy = f"declares {manifest.name} twice", "give each tool its own name"
+            problems.append(Problem(path, manifest.line, problem, remedy, "manifest-name", manifest.name))
             continue
         manifests[manifest.name] = manifest
     return list(manifests.values()), problems
@@ -60,7 +60,7 @@ Entries = list[tuple[dict[str, Any], Spot]]
 
 
 def _entries(document: Document, path: Path) -> tuple[Entries, list[Problem]]:
-    """Each tool's mapping and its place; keys next to `tools:` are defaults for every tool."""
+    """Return each tool's mapping and position; keys next to `tools:` are defaults for every tool."""
     data = document.data
     if not isinstance(data, dict):
         remedy = "write name, description, runtime and entry as keys"
@@ -72,8 +72,8 @@ def _entries(document: Document, path: Path) -> tuple[Entries, list[Problem]]:
     if not isinstance(tools, list) or not tools:
         return [], [Problem(path, line, "tools is not a list of tools", "write each tool as `- name: …`", FORM)]
     if len(tools) > TOOLS_LIMIT:
-        what = f"declares {len(tools)} tools"
-        return [], [Problem(path, line, what, f"split it: at most {TOOLS_LIMIT} tools in a folder", FORM)]
+        problem = f"declares {len(tools)} tools"
+        return [], [Problem(path, line, problem, f"split it: at most {TOOLS_LIMIT} tools in a folder", FORM)]
     shared = {key: value for key, value in data.items() if key not in {"tools", "name"}}
     entries: Entries = []
     problems: list[Problem] = []
@@ -82,6 +82,6 @@ def _entries(document: Document, path: Path) -> tuple[Entries, list[Problem]]:
         if isinstance(tool, dict):
             entries.append((shared | tool, spot))
         else:
-            what = f"tools[{index}] is not a mapping"
-            problems.append(Problem(path, spot.line(), what, "write it as `- name: …`", FORM))
+            problem = f"tools[{index}] is not a mapping"
+            problems.append(Problem(path, spot.line(), problem, "write it as `- name: …`", FORM))
     return entries, problems

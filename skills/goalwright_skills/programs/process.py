@@ -1,4 +1,4 @@
-"""Run one process to its end, bounded in time and output, with nothing left running afterwards."""
+"""Runs one process with limits on time and output, and leaves nothing running afterwards."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 STDOUT_LIMIT = 8 * 1024**2
 STDERR_LIMIT = LOG_LIMIT
 GRACE = 2.0
-GENTLE_GRACE = 20.0  # a watcher killed before it has killed its group would leave that behind
+GENTLE_GRACE = 20.0  # a watcher killed too early would leave its process group behind
 CHUNK = 64 * 1024
-LOOK = 0.5  # seconds between two looks at the disk
+DISK_CHECK_INTERVAL = 0.5  # seconds between two checks of the disk
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a process ended: by itself, on timeout, or because it wrote or used too much.
+    """How a process ended: by itself, by timeout, or because it exceeded a limit.
 
-    If the disk would be `full`, `stderr` says of what.
+    If it exceeded a limit on the disk (`full`), `stderr` names the limit.
     """
 
     how: Literal["exit", "timeout", "flood", "memory", "full"]
@@ -41,29 +41,29 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class ProcessSpec:
-    """A process to run: what to start, with which environment and input, where, and for how long."""
+    """A process to run: its launch, environment, input, folder and timeout."""
 
     launch: Launch
     env: Mapping[str, str]
     cwd: Path
     timeout: float
     line: bytes = b""
-    full: Callable[[], str] | None = None  # says what is too much of what it leaves on the disk, if anything is
-    hear: Callable[[bytes], None] | None = None  # gets what it writes, as it comes
+    full: Callable[[], str] | None = None  # returns the exceeded limit on the disk, or an empty string
+    hear: Callable[[bytes], None] | None = None  # called with each chunk of output
 
 
 async def run(job: ProcessSpec) -> Ended:
-    """Run it to its end; however this returns, including by cancellation, its processes are gone."""
+    """Run the process to its end; on return, including cancellation, its processes are gone."""
     try:
-        process = await _started(job)
+        process = await _start(job)
         with job.launch.watch(process.pid) as exceeded:
-            ended = await _finished(process, job)
+            ended = await _finish(process, job)
             return replace(ended, how="memory") if exceeded() else ended
     finally:
         job.launch.done()
 
 
-async def _started(job: ProcessSpec) -> asyncio.subprocess.Process:
+async def _start(job: ProcessSpec) -> asyncio.subprocess.Process:
     try:
         with _input(job.line) as stdin:
             return await asyncio.create_subprocess_exec(
@@ -81,15 +81,15 @@ async def _started(job: ProcessSpec) -> asyncio.subprocess.Process:
             os.close(fd)
 
 
-async def _finished(process: asyncio.subprocess.Process, job: ProcessSpec) -> Ended:
-    assert process.stdout is not None  # noqa: S101  both are pipes, as ordered above
+async def _finish(process: asyncio.subprocess.Process, job: ProcessSpec) -> Ended:
+    assert process.stdout is not None  # noqa: S101 - both are pipes
     assert process.stderr is not None  # noqa: S101
-    hear = job.hear or _unheard
+    hear = job.hear or _ignore
     out = _Output(STDOUT_LIMIT, lambda: _signal(process, gentle=job.launch.gentle), hear)
     err = _Tail(STDERR_LIMIT, hear)
     end = asyncio.create_task(_end(process, out.drain(process.stdout), err.drain(process.stderr)))
     try:
-        done, fault = await _watched(end, job)
+        done, fault = await _wait(end, job)
     finally:
         await asyncio.shield(_stop(process, end, gentle=job.launch.gentle))
     if fault:
@@ -98,13 +98,15 @@ async def _finished(process: asyncio.subprocess.Process, job: ProcessSpec) -> En
     return Ended(how, process.returncode or 0, out.text(), err.text())
 
 
-async def _watched(end: asyncio.Task[None], job: ProcessSpec) -> tuple[bool, str]:
-    """Wait for the end or the timeout, looking at the disk meanwhile: whether it ended, and what is too much."""
+async def _wait(end: asyncio.Task[None], job: ProcessSpec) -> tuple[bool, str]:
+    """Wait for the end, the timeout or a disk limit; returns whether it ended, and the exceeded limit."""
     loop = asyncio.get_running_loop()
     deadline = loop.time() + job.timeout
     while True:
         left = deadline - loop.time()
-        done, _ = await asyncio.wait({end}, timeout=max(0.0, left if job.full is None else min(left, LOOK)))
+        done, _ = await asyncio.wait(
+            {end}, timeout=max(0.0, left if job.full is None else min(left, DISK_CHECK_INTERVAL))
+        )
         fault = await asyncio.to_thread(job.full) if job.full is not None else ""
         if done or fault or loop.time() >= deadline:
             return bool(done), fault
@@ -116,7 +118,7 @@ async def _end(process: asyncio.subprocess.Process, *drains: Coroutine[None, Non
 
 
 async def _stop(process: asyncio.subprocess.Process, end: asyncio.Task[None], *, gentle: bool) -> None:
-    """Stop what still runs, reading its output meanwhile, since a full pipe would keep it from ending.
+    """Stop the process, still reading its output, since a full pipe would block its exit.
 
     A watcher gets SIGTERM first, since only it can stop its whole group.
     """
@@ -124,7 +126,7 @@ async def _stop(process: asyncio.subprocess.Process, end: asyncio.Task[None], *,
         if not end.done():
             _signal(process, gentle=soft)
             await asyncio.wait({end}, timeout=GENTLE_GRACE if soft else GRACE)
-    if not end.done():  # a process that left the group holds the pipes
+    if not end.done():  # a process that left the group keeps the pipes open
         end.cancel()
         await asyncio.wait({end})
     transport = getattr(process, "_transport", None)
@@ -137,12 +139,12 @@ def _signal(process: asyncio.subprocess.Process, *, gentle: bool) -> None:
         process.send_signal(signal.SIGTERM if gentle else signal.SIGKILL)
 
 
-def _unheard(_: bytes) -> None:
-    """Nobody listens."""
+def _ignore(_: bytes) -> None:
+    """Ignore the output."""
 
 
 class _Output:
-    """What a process wrote, up to a limit at which it is stopped and the rest is read and dropped."""
+    """The output of a process up to a limit, at which the process is stopped and further output is dropped."""
 
     def __init__(self, limit: int, stop: Callable[[], None], hear: Callable[[bytes], None]) -> None:
         self.limit, self.stop, self.hear = limit, stop, hear
@@ -164,7 +166,7 @@ class _Output:
 
 
 class _Tail:
-    """The end of what a process wrote, and how much was dropped before it."""
+    """The end of a process's output, and the number of dropped bytes before it."""
 
     def __init__(self, limit: int, hear: Callable[[bytes], None]) -> None:
         self.limit, self.hear = limit, hear
@@ -186,9 +188,9 @@ class _Tail:
 
 
 def _input(line: bytes) -> IO[bytes]:
-    """A file in memory with the line: a tool can also open it as /dev/stdin, which Landlock refuses for one on disk."""
+    """Return an in-memory file with the line, which a tool can also open as /dev/stdin under Landlock."""
     memory = getattr(os, "memfd_create", None)
-    file = os.fdopen(memory("goalwright-stdin"), "w+b") if memory else tempfile.TemporaryFile()  # noqa: SIM115  closed there
+    file = os.fdopen(memory("goalwright-stdin"), "w+b") if memory else tempfile.TemporaryFile()  # noqa: SIM115
     file.write(line)
     file.seek(0)
     return file

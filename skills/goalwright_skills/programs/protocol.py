@@ -1,4 +1,4 @@
-"""A tool's protocol: one line of JSON in; log lines and one final line of JSON out."""
+"""A tool's protocol: one line of JSON as input; log lines and one final line of JSON as output."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NORMALISED = re.compile(r"\\u|NaN|Infinity")
 
 @dataclass(frozen=True, slots=True)
 class ProgramAnswer:
-    """A tool's answer: `text` as written, `value` if it is JSON other than a string, and the log before it."""
+    """A tool's answer: its `text` as written, its `value` if it is JSON other than a string, and the log before it."""
 
     text: str
     error: str = ""
@@ -27,20 +27,20 @@ class ProgramAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Garbled:
-    """Output that is not an answer, and why."""
+    """Output that is not an answer, and the reason."""
 
     what: str
     log: str = ""
 
 
 def request(arguments: dict[str, Any]) -> bytes:
-    """The line that a tool reads from standard input."""
+    """Return the line that a tool reads from standard input."""
     return json.dumps({"arguments": arguments}, ensure_ascii=False).encode() + b"\n"
 
 
 def parse(stdout: str) -> ProgramAnswer | Garbled:
-    """The answer on the last non-blank line."""
-    lines = stdout.removeprefix("\ufeff").rstrip().split("\n")  # PowerShell and .NET begin with a byte order mark
+    """Parse the answer on the last non-blank line."""
+    lines = stdout.removeprefix("\ufeff").rstrip().split("\n")  # PowerShell and .NET write a byte order mark
     last, log = lines[-1].strip(), "\n".join(lines[:-1])
     if not last:
         return Garbled("it ended without an answer line")
@@ -59,14 +59,14 @@ def parse(stdout: str) -> ProgramAnswer | Garbled:
 
 
 def _as_written(line: str, output: Any) -> str:
-    """The JSON of an output as the program wrote it, unless it contains escapes or NaN."""
-    decoder, at, found = json.JSONDecoder(), 1, ""
-    while (match := _MEMBER.match(line, at)) is not None:
-        _, at = decoder.raw_decode(line, match.end())
+    """Return the JSON of an output as the program wrote it, unless it contains escapes or NaN."""
+    decoder, offset, written = json.JSONDecoder(), 1, ""
+    while (match := _MEMBER.match(line, offset)) is not None:
+        _, offset = decoder.raw_decode(line, match.end())
         if json.loads(match["name"]) == "output":
-            found = line[match.end() : at]
-    return json.dumps(output, ensure_ascii=False) if not found or _NORMALISED.search(found) else found
+            written = line[match.end() : offset]
+    return json.dumps(output, ensure_ascii=False) if not written or _NORMALISED.search(written) else written
 
 
 def _null(_name: str) -> None:
-    """Turn NaN and Infinity, which Python writes but JSON lacks, into null, as JavaScript does."""
+    """Replace NaN and Infinity, which Python writes but JSON lacks, by null, as JavaScript does."""

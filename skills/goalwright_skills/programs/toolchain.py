@@ -1,4 +1,4 @@
-"""The programs that runtimes need: which are installed, and what to do about those that are not."""
+"""The programs that runtimes need: their paths and versions, or how to install them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Toolchain:
 
 
 def available() -> list[Toolchain]:
-    """The toolchain of each runtime on this machine."""
+    """Return the toolchain of each runtime on this machine."""
     own = ".".join(map(str, sys.version_info[:3]))
     toolchains = [Toolchain("python", sys.executable, own)]
     for runtime, program, flag, hint in (
@@ -43,13 +43,13 @@ def available() -> list[Toolchain]:
 
 
 def which(program: str) -> str | None:
-    """The path of a program; folders of PATH that depend on the current folder do not count."""
+    """Return the path of a program; relative folders in PATH are ignored."""
     folders = [folder for folder in os.environ.get("PATH", os.defpath).split(os.pathsep) if Path(folder).is_absolute()]
     return shutil.which(program, path=os.pathsep.join(folders)) if folders else None
 
 
 def find(program: str, hint: str) -> str:
-    """The path of a program; raises ToolchainError if it is not installed."""
+    """Return the path of a program; raises ToolchainError if it is not installed."""
     path = which(program)
     if path is None:
         raise ToolchainError(f"{program} is not installed", hint=hint)
@@ -65,7 +65,7 @@ class Pip:
 
 
 def own_pip() -> Pip | None:
-    """This Python's own pip, as an isolated interpreter finds it."""
+    """Return this Python's own pip, as an isolated interpreter finds it."""
     spec = importlib.util.find_spec("pip")
     if spec is None or not spec.origin or not any(Path(spec.origin).is_relative_to(folder) for folder in interpreter()):
         return None
@@ -77,20 +77,20 @@ def own_pip() -> Pip | None:
 
 
 def prefix(path: str) -> Path:
-    """The folder that a program is installed below."""
+    """Return the installation prefix of a program."""
     return Path(path).resolve().parent.parent
 
 
 def installed(path: str) -> tuple[Path, ...]:
-    """What a program is installed with."""
+    """Return the paths of a program's installation."""
     return installation(prefix(path))
 
 
 def version(path: str, flag: str) -> str:
-    """The version that a program reports."""
+    """Return the version that a program reports."""
     env = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ} | {"GOTOOLCHAIN": "local"}
     try:
-        # In a folder and with variables that do not change what it reports.
+        # The folder and the variables must not change the reported version.
         done = subprocess.run([path, flag], capture_output=True, text=True, timeout=20, check=False, cwd="/", env=env)
     except (OSError, subprocess.TimeoutExpired):
         return "unknown"

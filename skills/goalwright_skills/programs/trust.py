@@ -1,4 +1,4 @@
-"""Which tools the user trusts, kept by content: a changed program must be trusted again."""
+"""The tools and workspaces that the user trusts, by content hash: a changed program must be trusted again."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
 
 SETTINGS = "goalwright.toml"
 SEED = ".agents/seed"
-OWN: tuple[Source, ...] = ("bundled", "global")  # shipped with goalwright, or installed by the user for every workspace
+OWN: tuple[Source, ...] = ("bundled", "global")  # shipped with goalwright, or installed by the user
 
 
 class TrustRefused(InputError):
-    """What would be trusted is not what the user looked at."""
+    """The content to trust is not the content that the user reviewed."""
 
     code = "CHANGED"
 
 
 @dataclass(frozen=True, slots=True)
 class SentTrust:
-    """What the sender of a bundle trusts: hashes of folders, and whether its templates; it counts where `allowed`."""
+    """The trust that a bundle's sender grants to folders (hashes) and templates; it applies only if `allowed`."""
 
     fingerprints: frozenset[str] = frozenset()
     templates: bool = False
@@ -43,16 +43,16 @@ class SentTrust:
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """What the user trusts, kept in a file; a file that cannot be read trusts nothing.
+    """The user's trust file; an unreadable file trusts nothing.
 
-    With `sent`, the skills are those of a bundle: none of them was installed by the user of this machine.
+    With `sent`, the skills come from a bundle, so none of them was installed by the user of this machine.
     """
 
     path: Path
     sent: SentTrust | None = None
 
     def is_trusted(self, folder: Path, source: Source, skip: Callable[[Path], bool] | None = None) -> bool:
-        """Whether the tools in this folder, as they are now, may run; those that cannot be read may not."""
+        """Return whether the tools in this folder may run as they are now; unreadable folders may not."""
         if source == "bundled" or (self.sent is None and source in OWN):
             return True
         try:
@@ -66,23 +66,23 @@ class Trust:
         return own or self.has("tools", key)
 
     def trust(self, folder: Path, shown: str | None = None, skip: Callable[[Path], bool] | None = None) -> str:
-        """Trust a folder's tools as they are now; returns their hash, which must be the one `shown`, if given."""
+        """Trust a folder's tools as they are now and return their hash, which must equal `shown` if it is given."""
         key = fingerprint(folder, skip)
         if shown is not None and shown != key:
-            raise TrustRefused(f"{folder} has changed since its files were shown", hint="look at them again")
+            raise TrustRefused(f"{folder} has changed since its files were shown", hint="review them again")
         return self.add("tools", key, folder)
 
     def trusts_workspace(self, workspace: Path) -> bool:
-        """Whether the workspace's settings and templates, as they are now, may loosen what protects the user."""
+        """Return whether the workspace's settings and templates, as they are now, may loosen the user's protection."""
         if self.sent is not None:
             return False
         try:
             return self.has("workspaces", _settings(workspace))
-        except (OSError, GoalwrightError):  # too many files to tell, or one that cannot be read
+        except (OSError, GoalwrightError):  # too many files, or an unreadable one
             return False
 
     def trusts_templates(self, workspace: Path) -> bool:
-        """Whether the workspace's own templates may be used."""
+        """Return whether the workspace's own templates may be used."""
         if self.sent is not None:
             return self.sent.templates and self.sent.allowed
         return self.path.is_file() and self.trusts_workspace(workspace)
@@ -92,36 +92,36 @@ class Trust:
         return self.add("workspaces", _settings(workspace), workspace)
 
     def has(self, kind: str, key: str) -> bool:
-        """Whether the user trusts what has this hash, of this kind."""
+        """Return whether the user trusts this hash of this kind."""
         return key in self._read().get(kind, {})
 
     def keys(self, kind: str) -> list[str]:
-        """The hashes of all that the user trusts, of this kind."""
+        """Return all trusted hashes of this kind."""
         return list(self._read().get(kind, {}))
 
     def add(self, kind: str, key: str, where: Path) -> str:
-        """Trust what has this hash; `where` is for a person who reads the file."""
-        answers = self._read()
-        given = {"path": str(where.resolve()), "at": datetime.now(UTC).isoformat(timespec="seconds")}
-        answers[kind] = {**answers.get(kind, {}), key: given}
+        """Trust a hash; `where` is for people who read the file."""
+        kinds = self._read()
+        entry = {"path": str(where.resolve()), "at": datetime.now(UTC).isoformat(timespec="seconds")}
+        kinds[kind] = {**kinds.get(kind, {}), key: entry}
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile("w", dir=self.path.parent, delete=False, encoding="utf-8") as file:
-            json.dump(answers, file, indent=1)
+            json.dump(kinds, file, indent=1)
         Path(file.name).replace(self.path)
         return key
 
     def _read(self) -> dict[str, dict[str, Any]]:
         try:
-            answers = json.loads(self.path.read_text(encoding="utf-8"))
+            kinds = json.loads(self.path.read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return {}
-        if not isinstance(answers, dict):
+        if not isinstance(kinds, dict):
             return {}
-        return {kind: keys for kind, keys in answers.items() if isinstance(keys, dict)}
+        return {kind: keys for kind, keys in kinds.items() if isinstance(keys, dict)}
 
 
 def _settings(workspace: Path) -> str:
-    """A hash of a workspace's path, settings and templates: the same files elsewhere belong to another workspace."""
+    """Return a hash of a workspace's path, settings and templates; another path is another workspace."""
     path = workspace.resolve() / SETTINGS
     content = untrusted_files.read(path, TOML_LIMIT) if os.path.lexists(path) else b""
     digest = hashlib.sha256(str(path).encode() + b"\0" + content)
@@ -131,11 +131,11 @@ def _settings(workspace: Path) -> str:
 
 
 def _templates(workspace: Path, settings: bytes) -> list[Path]:
-    """The folders with a workspace's own templates: `.agents/seed`, and the one that its settings name."""
+    """Return the folders with a workspace's own templates: `.agents/seed`, and the folder in its settings."""
     try:
         seed = parse_toml(settings.decode()).get("seed")
     except ValueError:
         seed = None
-    named = [workspace / seed] if isinstance(seed, str) and seed and not seed.startswith("~") else []
-    inside = [folder for folder in named if folder.resolve().is_relative_to(workspace)]
+    configured = [workspace / seed] if isinstance(seed, str) and seed and not seed.startswith("~") else []
+    inside = [folder for folder in configured if folder.resolve().is_relative_to(workspace)]
     return [folder for folder in (workspace / SEED, *inside) if folder.is_dir()]

@@ -1,4 +1,4 @@
-"""The files that a program left in a folder: what changed there while it ran."""
+"""Files in a run's artifacts: left there by a program, or kept because an output is too long for a model."""
 
 from __future__ import annotations
 
@@ -26,34 +26,34 @@ if TYPE_CHECKING:
 
 MOST_FILES = 10_000
 _ENTRIES = 20_000
-_DEEPEST = 100  # folders within each other
+_DEEPEST = 100  # nested folders
 
 Stamps = dict[str, tuple[int, int, int]]
 
 
 def stamps(folder: Path | None, *, hidden: bool = False) -> Stamps:
-    """The plain files below a folder, each with what tells whether it changes.
+    """Return the regular files below a folder with inode, size and modification time.
 
-    Links are left out and, unless wanted, `hidden` names and those with control characters: later prompts and terminals
-    show the others.
+    Links are skipped. Hidden names and names with control characters are skipped too, unless `hidden` is true, because
+    later prompts and terminals show the names.
     """
     if folder is None:
         return {}
-    found: Stamps = {}
+    files: Stamps = {}
     for path in _files(str(folder), "", 0, hidden=hidden):
         try:
-            seen = os.lstat(f"{folder}/{path}")
+            status = os.lstat(f"{folder}/{path}")
         except OSError:
             continue
-        if stat.S_ISREG(seen.st_mode):
-            found[path] = (seen.st_ino, seen.st_size, seen.st_mtime_ns)
-        if len(found) >= _ENTRIES:
+        if stat.S_ISREG(status.st_mode):
+            files[path] = (status.st_ino, status.st_size, status.st_mtime_ns)
+        if len(files) >= _ENTRIES:
             break
-    return found
+    return files
 
 
 async def hashed_since(folder: Path | None, before: Stamps) -> list[dict[str, Any]]:
-    """The files that are new or changed, hashed in a thread, which ends with the call that waits for it."""
+    """Hash the files that are new or changed, in a thread that stops if this call is cancelled."""
     stop = threading.Event()
     try:
         return await asyncio.to_thread(left_since, folder, before, stop.is_set)
@@ -64,7 +64,7 @@ async def hashed_since(folder: Path | None, before: Stamps) -> list[dict[str, An
 def left_since(
     folder: Path | None, before: Mapping[str, tuple[int, int, int]], stopped: Callable[[], bool] = lambda: False
 ) -> list[dict[str, Any]]:
-    """The files that are new or changed, as envelopes name them: path, bytes and hash."""
+    """Return path, size and hash of the files that are new or changed, as envelopes list them."""
     if folder is None:
         return []
     changed = sorted(path for path, stamp in stamps(folder).items() if before.get(path) != stamp)
@@ -73,37 +73,37 @@ def left_since(
 
 
 def remove_new(folder: Path | None, before: Stamps) -> None:
-    """Remove all that is new, of a call that left too much: hidden files, links and folders too, however deep."""
+    """Remove everything that is new, including hidden files, links and folders, after a call exceeded its limits."""
     if folder is not None:
         safe_files.remove_all_but(folder, before)
 
 
 def kept_row(name: str, content: bytes) -> dict[str, Any]:
-    """A file that goalwright itself wrote into the artifacts, as envelopes name it."""
+    """Return path, size and hash of a file that goalwright itself wrote, as envelopes list it."""
     return {"path": name, "bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
 
 
 def with_artifacts(envelope: Envelope, rows: Sequence[Mapping[str, Any]]) -> Envelope:
-    """The envelope, with these files among those that it names."""
+    """Return the envelope with these files added to its artifacts."""
     if not rows:
         return envelope
-    named = {row["path"]: row for row in (*envelope.data.get("artifacts", ()), *rows)}
-    return replace(envelope, data={**envelope.data, "artifacts": [named[path] for path in sorted(named)]})
+    by_path = {row["path"]: row for row in (*envelope.data.get("artifacts", ()), *rows)}
+    return replace(envelope, data={**envelope.data, "artifacts": [by_path[path] for path in sorted(by_path)]})
 
 
-def _files(folder: str, here: str, depth: int, *, hidden: bool) -> Iterator[str]:
+def _files(folder: str, prefix: str, depth: int, *, hidden: bool) -> Iterator[str]:
     try:
-        with os.scandir(f"{folder}/{here}") as entries:
-            found = sorted((entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries)
+        with os.scandir(f"{folder}/{prefix}") as entries:
+            children = sorted((entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries)
     except OSError:
         return
-    for name, is_folder in found:
+    for name, is_folder in children:
         if not hidden and (is_hidden_name(name) or steers(name)):
             continue
         if is_folder and depth < _DEEPEST:
-            yield from _files(folder, f"{here}{name}/", depth + 1, hidden=hidden)
+            yield from _files(folder, f"{prefix}{name}/", depth + 1, hidden=hidden)
         elif not is_folder:
-            yield f"{here}{name}"
+            yield f"{prefix}{name}"
 
 
 def _row(folder: Path, path: str, stopped: Callable[[], bool]) -> dict[str, Any] | None:
@@ -124,14 +124,14 @@ def _row(folder: Path, path: str, stopped: Callable[[], bool]) -> dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """A tool's output: its text, and its value if that is JSON other than a string."""
+    """A tool's output: its text, and its value if the output is JSON other than a string."""
 
     tool: str
     text: str
     value: Any = None
 
     def envelope(self, context: Context, artifacts: Path | None, time_ms: int, disk: DiskLimits) -> Envelope:
-        """The output in its envelope, truncated and saved if it is too long."""
+        """Return the envelope of the output; long output is truncated and saved."""
         if len(self.text) <= TEXT_LIMIT:
             data = {} if self.value is None else {"output": self.value}
             return Envelope("success", self.text, context, data, time_ms=time_ms)
@@ -143,7 +143,7 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A file that goalwright wrote into a run's artifacts: where it is and how envelopes name it, or why there is none."""
+    """A file written into a run's artifacts with its envelope rows, or the reason why none was written."""
 
     path: str | None = None
     rows: tuple[dict[str, Any], ...] = ()
@@ -151,7 +151,7 @@ class Kept:
 
     @property
     def note(self) -> dict[str, str]:
-        """What an envelope's data says of a file that is not kept."""
+        """The entry in an envelope's data for a file that was not kept."""
         return {"not_kept": self.why_not} if self.why_not else {}
 
 
@@ -163,7 +163,7 @@ def keep(
     disk: DiskLimits,
     suffix: str = ".txt",
 ) -> Kept:
-    """Write what a tool gave to a new file in the artifacts, if the run has any, and room for it."""
+    """Write a tool's output to a new file in the artifacts, if the run has artifacts and disk space left."""
     if artifacts is None:
         return Kept(why_not="this call has no artifacts")
     path = artifacts / f"{tool}-{secrets.token_hex(4)}{suffix}"

@@ -1,4 +1,4 @@
-"""The key of the call that a tool is making: the same when a resumed run makes it again."""
+"""The call in progress: its key, and the person behind the run whom its tool may ask."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _KEY: ContextVar[str] = ContextVar("call", default="")
 
 
 def current_call() -> str:
-    """The key of the current call; empty outside a run."""
+    """Return the key of the current call, which stays the same when a resumed run repeats it; empty outside a run."""
     return _KEY.get()
 
 
 @contextmanager
 def calling(key: str) -> Iterator[None]:
-    """Within the block, the current call has this key."""
+    """Set the key of the current call within the block."""
     token = _KEY.set(key)
     try:
         yield
@@ -34,7 +34,7 @@ FormAction = Literal["accept", "decline"]
 
 @dataclass(frozen=True, slots=True)
 class FormQuestion:
-    """What a tool asks: a form by its JSON schema, or, with a `url`, to open a page and say when that is done."""
+    """A question of a tool: a form described by a JSON schema or, with a `url`, a page to open and confirm."""
 
     server: str
     message: str
@@ -44,39 +44,39 @@ class FormQuestion:
 
 @dataclass(frozen=True, slots=True)
 class FormAnswer:
-    """What a person said: the values of the form, or that they do not answer."""
+    """A person's answer: the values of the form, or that they decline."""
 
     action: FormAction
     content: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Person(Protocol):
-    """Who can be asked. Each method raises, so that the run waits, if nobody answers now."""
+    """A person who can be asked. Each method raises if nobody answers now, so that the run waits."""
 
     async def fill_in(self, question: FormQuestion) -> FormAnswer:
-        """The answer to a question; the same question of the same call is asked once."""
+        """Return the answer to a question; the same question of the same call is asked once."""
 
     async def log_in(self, server: str, why: str, command: str) -> bool:
-        """Wait until somebody has logged in at a server; False if they refuse."""
+        """Wait until the person has logged in at a server; False if they refuse."""
 
     async def logged_in(self, server: str) -> None:
-        """Say that a login was enough, so that nobody is asked for it any more."""
+        """Note that a login succeeded, so that its question is withdrawn."""
 
     def hear(self, server: str, text: str) -> None:
-        """What a server says while it works: for those who watch, not for the record."""
+        """Show a server's progress message; it is not recorded."""
 
 
 _PERSON: ContextVar[Person | None] = ContextVar("person", default=None)
 
 
 def current_person() -> Person | None:
-    """Who can be asked about the current call; None if nobody ever can."""
+    """Return the person to ask about the current call; None if there is none."""
     return _PERSON.get()
 
 
 @contextmanager
 def asking(person: Person | None) -> Iterator[None]:
-    """Within the block, tools ask this person."""
+    """Let tools ask this person within the block."""
     token = _PERSON.set(person)
     try:
         yield

@@ -1,8 +1,7 @@
-"""What calling a tool can change: the facts by which a policy decides whether to ask first.
+"""The effects of a call, from which a policy decides whether to ask a person first.
 
-A tool tells them in a method `effects(arguments)`, and what a person should see before they allow the call, such as
-the difference that it makes, in `preview(arguments)`; a call that will be refused is answered by `refusal(arguments)`
-before anybody is asked. All are optional.
+A tool may have three methods: `effects(arguments)`; `preview(arguments)`, the text that a person sees before they allow
+the call, such as a diff; and `refusal(arguments)`, the error of a call that would fail, so that nobody is asked.
 """
 
 from __future__ import annotations
@@ -27,9 +26,9 @@ _SHOWN = 4_000
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """How far a call reaches: nothing (it only reads), the run's artifacts, the workspace, or anything outside.
+    """The reach of a call: nothing (it only reads), the run's artifacts, the workspace, or anything outside.
 
-    Repeating a call that is `idempotent` does no harm; one that only reads always is.
+    An `idempotent` call may be repeated without harm.
     """
 
     reach: Reach = "artifacts"
@@ -37,23 +36,24 @@ class Effects:
 
     @property
     def writes(self) -> bool:
-        """Whether it changes more than the run's own artifacts."""
+        """Whether the call changes more than the run's own artifacts."""
         return self.reach in ("workspace", "outside")
 
     @property
     def repeatable(self) -> bool:
-        """Whether the call may be made again without asking, if it is not known whether it was done."""
+        """Whether the call may be repeated without asking if its outcome is unknown."""
         return self.idempotent or self.reach == "nothing"
 
 
 READ_ONLY = Effects("nothing", idempotent=True)
-_UNTOLD = Effects()  # a trusted program: it is confined to the run's artifacts
+_DEFAULT = Effects()  # a trusted program is confined to the run's artifacts
 
 
 def changes_file(parameter: str) -> Callable[[Function], Function]:
-    """Mark a function that writes one file of its `workspace`, which a parameter names.
+    """Mark a function that writes one file of its `workspace`, named by a parameter.
 
-    In a run, it goes by the same rules as WriteFile: it may write the run's artifacts, and the workspace with --write.
+    In a run, the rules of WriteFile apply: it may write the run's artifacts, and the workspace if `workspace_writes`
+    allows it.
     """
 
     def marked(function: Function) -> Function:
@@ -64,29 +64,29 @@ def changes_file(parameter: str) -> Callable[[Function], Function]:
 
 
 def changed_file(function: object) -> str:
-    """The parameter that names the file which a function writes; empty if it is not marked so."""
+    """Return the parameter that names the written file; empty if the function is not marked."""
     return str(getattr(function, _CHANGES_FILE, ""))
 
 
 def effects_of(tool: Tool, arguments: Mapping[str, Any]) -> Effects:
-    """What this call can change."""
-    told = getattr(tool, "effects", None)
-    return told(arguments) if callable(told) else _UNTOLD
+    """Return the effects of this call."""
+    method = getattr(tool, "effects", None)
+    return method(arguments) if callable(method) else _DEFAULT
 
 
 def preview_of(tool: Tool, arguments: Mapping[str, Any]) -> str:
-    """What a person should see before they allow this call."""
-    told = getattr(tool, "preview", None)
-    return told(arguments) if callable(told) else call_text(tool.name, arguments)
+    """Return the text that a person sees before they allow this call."""
+    method = getattr(tool, "preview", None)
+    return method(arguments) if callable(method) else call_text(tool.name, arguments)
 
 
 def refusal_of(tool: Tool, arguments: Mapping[str, Any]) -> Envelope | None:
-    """The answer to a call that will be refused; None if it may be made."""
-    told = getattr(tool, "refusal", None)
-    return told(arguments) if callable(told) else None
+    """Return the error of a call that would be refused; None if it may be made."""
+    method = getattr(tool, "refusal", None)
+    return method(arguments) if callable(method) else None
 
 
 def call_text(name: str, arguments: Mapping[str, Any]) -> str:
-    """A call as one line: the tool's name and its arguments as JSON."""
+    """Return a call as one line: the tool's name and its arguments as JSON."""
     text = f"{name}({json.dumps(dict(arguments), ensure_ascii=False, default=str)})"
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}… ({len(text):,} characters)"

@@ -1,4 +1,4 @@
-"""The envelope: the one shape in which every tool answers a model."""
+"""The envelope, which is the result of every tool, and the log of a call."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ TEXT_LIMIT = 8_000
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Why a tool failed, and what to do next."""
+    """A tool's error: its code, and a message that ends with the next step."""
 
     code: Code
     message: str
@@ -40,7 +40,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What the tool was called with, and where."""
+    """The arguments and the folder of a call."""
 
     cwd: str
     params_input: Mapping[str, Any] = field(default_factory=dict)
@@ -49,7 +49,7 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """A tool's answer. `text` is for the model, `data` for programs; a model that can see is shown the `images`."""
+    """A tool's result: `text` for the model, `data` for programs, `images` for models with vision."""
 
     status: Status
     text: str
@@ -60,10 +60,10 @@ class Envelope:
     images: tuple[Image, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """The envelope as plain JSON values; `error` is present only on error, `images` only where there are any."""
+        """Return the envelope as JSON values; `error` and `images` are present only if there are any."""
         context: dict[str, Any] = {
             "cwd": self.context.cwd,
-            "params_input": join_surrogates(dict(self.context.params_input)),  # as it is recorded
+            "params_input": join_surrogates(dict(self.context.params_input)),  # as in the journal
         }
         if self.context.path_resolved is not None:
             context["path_resolved"] = self.context.path_resolved
@@ -76,12 +76,14 @@ class Envelope:
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Envelope:
-        """The envelope in a document of that form; raises msgspec.ValidationError if it is of another."""
-        found = msgspec.convert(document, _Document)
-        return cls(found.status, found.text, found.context, found.data, found.error, found.stats.time_ms, found.images)
+        """Parse the result of `to_dict`; raises msgspec.ValidationError if the document has another form."""
+        parsed = msgspec.convert(document, _Document)
+        return cls(
+            parsed.status, parsed.text, parsed.context, parsed.data, parsed.error, parsed.stats.time_ms, parsed.images
+        )
 
     def to_json(self) -> str:
-        """The envelope as a model receives it."""
+        """Return the JSON text that a model receives."""
         return json.dumps(self.to_dict(), ensure_ascii=False)
 
 
@@ -90,7 +92,7 @@ class _Stats(msgspec.Struct, frozen=True):
 
 
 class _Document(msgspec.Struct, frozen=True):
-    """The form that `to_dict` writes."""
+    """The document that `to_dict` writes."""
 
     status: Status
     text: str = ""
@@ -102,22 +104,22 @@ class _Document(msgspec.Struct, frozen=True):
 
 
 def time_since(start: float) -> int:
-    """The milliseconds since a time of `time.monotonic`."""
+    """Return the milliseconds since a value of `time.monotonic`."""
     return round((time.monotonic() - start) * 1000)
 
 
 def failure(code: Code, message: str, context: Context, *, time_ms: int = 0) -> Envelope:
-    """An error envelope."""
+    """Return an error envelope."""
     return Envelope("error", message, context, error=Fault(code, message), time_ms=time_ms)
 
 
-# How much of each of its texts is kept: their ends.
+# The number of characters kept from the end of each text.
 LOG_LIMIT = 16 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class CallLog:
-    """What a call wrote besides its answer: for the trace and the tool's author, not for the model."""
+    """The output of a call besides its result: for the trace and the tool's author, not for the model."""
 
     tool: str
     log: str
@@ -131,6 +133,6 @@ def no_log(_log: CallLog) -> None:
 
 
 def tail(log: str) -> str:
-    """The end of a text, as much as is kept of it."""
+    """Return the end of a log, up to the limit."""
     dropped = len(log) - LOG_LIMIT
     return log if dropped <= 0 else f"[{dropped:,} characters dropped]\n{log[dropped:]}"

@@ -1,4 +1,4 @@
-"""Forms that servers ask people to fill in: flat, of texts, numbers, switches and choices."""
+"""Forms that MCP servers ask people to fill in: flat, with text, numbers, booleans and choices."""
 
 from __future__ import annotations
 
@@ -25,51 +25,51 @@ _TRUE, _FALSE = ("true", "yes", "y", "on", "1"), ("false", "no", "n", "off", "0"
 
 
 def fields(schema: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    """The fields of a form, by name."""
+    """Return the fields of a form by name."""
     rows = schema.get("properties")
     table = rows if isinstance(rows, dict) else {}
     return {str(name): row if isinstance(row, dict) else {} for name, row in list(table.items())[:_MOST_FIELDS]}
 
 
 def described(schema: Mapping[str, Any]) -> Iterator[str]:
-    """The fields of a form, each with what it takes; what a server wrote is one line each."""
+    """Yield one line for each field of a form: its name, type and description."""
     required = _required(schema)
     for name, row in fields(schema).items():
-        said = str(row.get("description") or row.get("title") or "")
+        description = str(row.get("description") or row.get("title") or "")
         kind = f"one of {', '.join(map(str, row['enum']))}" if isinstance(row.get("enum"), list) else row.get("type")
         notes = [str(kind or "text"), *(["required"] if name in required else [])]
         notes += [f"default {json.dumps(row['default'], ensure_ascii=False)}"] if "default" in row else []
-        yield printable(f"{name} ({', '.join(notes)}){': ' if said else ''}{said}")[:_LONGEST_LINE]
+        yield printable(f"{name} ({', '.join(notes)}){': ' if description else ''}{description}")[:_LONGEST_LINE]
 
 
 def asks_secret(schema: Mapping[str, Any], message: str = "") -> str | None:
-    """The field of a form that asks for a secret, which no server may; None if none does."""
+    """Return the field of a form that asks for a secret, which servers may not do; None if there is none."""
     for name, row in fields(schema).items():
         words = _WORDS.sub(" ", name)
         if row.get("format") == "password" or _SECRET.search(f"{words} {row.get('title') or ''}"):
             return name
-    only = list(fields(schema))
-    asked = re.search(r"\b(?:enter|type|give|provide|paste)\b.{0,40}", message, re.IGNORECASE)
-    return only[0] if len(only) == 1 and asked and _SECRET.search(asked[0]) else None
+    names = list(fields(schema))
+    request = re.search(r"\b(?:enter|type|give|provide|paste)\b.{0,40}", message, re.IGNORECASE)
+    return names[0] if len(names) == 1 and request and _SECRET.search(request[0]) else None
 
 
 def parse_answer(schema: Mapping[str, Any], text: str) -> tuple[dict[str, Any], list[str]]:
-    """The values that an answer gives, with defaults for what it leaves out, and what is wrong with them.
+    """Return the values of an answer, with defaults filled in, and their faults.
 
-    An answer is a JSON object; for a form with one field, the value alone will do.
+    An answer is a JSON object; for a form with one field, the value alone is enough.
     """
-    known = fields(schema)
-    given = _given(known, text)
-    if given is None:
-        names = ", ".join(known) or "no fields"
+    form_fields = fields(schema)
+    values_given = _parse_values(form_fields, text)
+    if values_given is None:
+        names = ", ".join(form_fields) or "no fields"
         return {}, [f"it is not a JSON object of the fields: {names}"]
-    values = {name: row["default"] for name, row in known.items() if "default" in row} | given
-    faults = [f"{name!r:.60} is not a field of the form" for name in given if name not in known]
+    values = {name: row["default"] for name, row in form_fields.items() if "default" in row} | values_given
+    faults = [f"{name!r:.60} is not a field of the form" for name in values_given if name not in form_fields]
     faults += [f"{name} is missing" for name in _required(schema) if name not in values]
     for name, value in list(values.items()):
-        if name in known:
-            values[name], wrong = _value(known[name], value)
-            faults += [f"{name} {fault}" for fault in wrong]
+        if name in form_fields:
+            values[name], value_faults = _value(form_fields[name], value)
+            faults += [f"{name} {fault}" for fault in value_faults]
     return values, faults
 
 
@@ -78,38 +78,38 @@ def _required(schema: Mapping[str, Any]) -> list[str]:
     return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
 
 
-def _given(known: Mapping[str, Any], text: str) -> dict[str, Any] | None:
+def _parse_values(form_fields: Mapping[str, Any], text: str) -> dict[str, Any] | None:
     try:
         parsed = json.loads(text)
     except (ValueError, RecursionError):
         parsed = None
     if isinstance(parsed, dict):
         return parsed
-    if len(known) == 1:
-        return {next(iter(known)): text}
-    if not known or not text.strip():
+    if len(form_fields) == 1:
+        return {next(iter(form_fields)): text}
+    if not form_fields or not text.strip():
         return {}
     return None
 
 
 def _value(row: Mapping[str, Any], value: Any) -> tuple[Any, list[str]]:
-    """A value as its field wants it; texts are read as numbers and switches."""
+    """Convert a value to its field's type; strings are parsed as numbers and booleans."""
     kind = row.get("type")
     if kind == "array":
-        return _several(row, value)
+        return _list_value(row, value)
     if choices := list(_choices(row)):
         return (value, []) if value in choices else (value, [f"must be one of: {', '.join(choices)}"])
     if kind == "boolean":
-        return _switch(value)
+        return _boolean(value)
     if kind in ("number", "integer"):
         return _number(row, value)
     if not isinstance(value, str):
-        return value, ["must be a text"]
+        return value, ["must be text"]
     return value, list(_text_faults(row, value))
 
 
 def _choices(row: Mapping[str, Any]) -> Iterator[str]:
-    """What can be chosen: plain, or each with a title."""
+    """Yield the choices, which may be plain or have titles."""
     for value in row["enum"] if isinstance(row.get("enum"), list) else ():
         yield str(value)
     for key in ("oneOf", "anyOf"):
@@ -118,7 +118,7 @@ def _choices(row: Mapping[str, Any]) -> Iterator[str]:
                 yield str(choice["const"])
 
 
-def _several(row: Mapping[str, Any], value: Any) -> tuple[Any, list[str]]:
+def _list_value(row: Mapping[str, Any], value: Any) -> tuple[Any, list[str]]:
     if isinstance(value, str):
         try:
             parsed = json.loads(value)
@@ -137,7 +137,7 @@ def _several(row: Mapping[str, Any], value: Any) -> tuple[Any, list[str]]:
     return value, faults
 
 
-def _switch(value: Any) -> tuple[Any, list[str]]:
+def _boolean(value: Any) -> tuple[Any, list[str]]:
     word = str(value).strip().lower()
     if isinstance(value, bool) or word in (*_TRUE, *_FALSE):
         return value if isinstance(value, bool) else word in _TRUE, []
@@ -145,15 +145,15 @@ def _switch(value: Any) -> tuple[Any, list[str]]:
 
 
 def _number(row: Mapping[str, Any], value: Any) -> tuple[Any, list[str]]:
-    whole = row.get("type") == "integer"
+    is_integer = row.get("type") == "integer"
     try:
         if isinstance(value, str):
-            value = int(value) if whole else float(value)
+            value = int(value) if is_integer else float(value)
     except ValueError:
         pass
     is_number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300
-    if not is_number or (whole and value != int(value)):
-        return value, ["must be a whole number" if whole else "must be a number"]
+    if not is_number or (is_integer and value != int(value)):
+        return value, ["must be a whole number" if is_integer else "must be a number"]
     low, high = row.get("minimum"), row.get("maximum")
     faults = [f"must be at least {low}"] if isinstance(low, int | float) and value < low else []
     faults += [f"must be at most {high}"] if isinstance(high, int | float) and value > high else []

@@ -1,4 +1,4 @@
-"""The listing of tools that the planner sees: names, descriptions, parameters."""
+"""The list of tools in a planner's prompt: names, descriptions and parameters."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _DESCRIPTION_LIMIT = 400
 
 
 def render(tools: Sequence[DescribedTool], *, limit: int = LIMIT) -> str:
-    """`<available_tools>` with a `<tool>` for each; the block is present even if it is empty."""
+    """Return `<available_tools>` with a `<tool>` for each tool; the block is present even if it is empty."""
     lines = ["<available_tools>", *(_item(tool) for tool in tools[:limit])]
     if len(tools) > limit:
-        lines.append(f"{len(tools) - limit} more tools are left out of this list.")
+        lines.append(f"{len(tools) - limit} more tools are not listed.")
     return "\n".join([*lines, "</available_tools>"])
 
 

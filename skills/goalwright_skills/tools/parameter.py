@@ -1,4 +1,4 @@
-"""A tool's parameters, and their JSON schema for a model."""
+"""A tool's parameters: their JSON schema, their declaration in a manifest, and the validation of arguments."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Parameter:
 
     @property
     def schema(self) -> dict[str, Any]:
-        """The parameter as a JSON schema property."""
+        """Return the parameter as a JSON schema property."""
         document: dict[str, Any] = {"type": self.type}
         if self.type == "array":
             document["items"] = {}  # some providers refuse an array without `items`
@@ -45,18 +45,18 @@ class Parameter:
 
 
 def schema(parameters: Sequence[Parameter]) -> dict[str, Any]:
-    """The parameters as one JSON schema of type object that allows no others."""
+    """Return the parameters as a JSON schema of type object that allows no others."""
     required = [parameter.name for parameter in parameters if parameter.required]
     return object_schema({parameter.name: parameter.schema for parameter in parameters}, required)
 
 
 def object_schema(properties: Mapping[str, Any], required: Sequence[str]) -> dict[str, Any]:
-    """The JSON schema of an object with these properties and no others."""
+    """Return the JSON schema of an object with these properties and no others."""
     return {"type": "object", "properties": properties, "required": list(required), "additionalProperties": False}
 
 
 def fits(value: Any, kind: str) -> bool:
-    """Whether a JSON value has the named type; true and false are not numbers, 3.0 is an integer."""
+    """Return whether a JSON value has the named type; true and false are not numbers, 3.0 is an integer."""
     match kind:
         case "string":
             return isinstance(value, str)
@@ -76,7 +76,7 @@ def fits(value: Any, kind: str) -> bool:
 
 
 def declared(name: str, item: Mapping[str, Any]) -> tuple[Parameter | None, list[tuple[str, str]]]:
-    """A parameter as a manifest declares it, or all its faults, each with its remedy."""
+    """Parse a parameter of a manifest; returns None and all faults with their remedies if it is invalid."""
     faults: list[tuple[str, str]] = []
     kind = item.get("type", "string")
     if kind not in TYPES:
@@ -97,28 +97,28 @@ def declared(name: str, item: Mapping[str, Any]) -> tuple[Parameter | None, list
         faults.append((f"has a default that is not in its enum: {default!r}", "add it to the enum"))
     if faults:
         return None, faults
-    given = default is not None
-    return Parameter(name, kind, description.strip(), required, default, given, tuple(enum)), []
+    has_default = default is not None
+    return Parameter(name, kind, description.strip(), required, default, has_default, tuple(enum)), []
 
 
-SHOWN = 80
+_VALUE_LIMIT = 80
 
 
 def check_arguments(parameters: Sequence[Parameter], arguments: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """The arguments with defaults filled in, and everything that is wrong with them; null counts as absent."""
-    known = {parameter.name: parameter for parameter in parameters}
-    given = {name: value for name, value in arguments.items() if value is not None}
-    faults = [_unknown(name, known) for name in arguments if name not in known]
+    """Return the arguments with defaults filled in, and all their faults; null counts as absent."""
+    by_name = {parameter.name: parameter for parameter in parameters}
+    present = {name: value for name, value in arguments.items() if value is not None}
+    faults = [_unknown(name, by_name) for name in arguments if name not in by_name]
     filled: dict[str, Any] = {}
     for parameter in parameters:
-        if parameter.name in given:
-            value = given[parameter.name]
+        if parameter.name in present:
+            value = present[parameter.name]
             fault = _fault(parameter, value)
             if fault:
                 faults.append(fault)
             filled[parameter.name] = int(value) if parameter.type == "integer" and not fault else value
         elif parameter.required and not parameter.has_default:
-            faults.append(f"missing parameter: {parameter.name} — {_asked(parameter)}")
+            faults.append(f"missing parameter: {parameter.name} — {_type_request(parameter)}")
         elif parameter.has_default:
             filled[parameter.name] = parameter.default
     return filled, faults
@@ -126,53 +126,53 @@ def check_arguments(parameters: Sequence[Parameter], arguments: Mapping[str, Any
 
 def _fault(parameter: Parameter, value: Any) -> str:
     if not fits(value, parameter.type):
-        return f"parameter {parameter.name} has the wrong type: {_shown(value)} — {_asked(parameter)}"
+        return f"parameter {parameter.name} has the wrong type: {_as_json(value)} — {_type_request(parameter)}"
     if parameter.enum and value not in parameter.enum:
-        allowed = ", ".join(_shown(choice) for choice in parameter.enum)
+        allowed = ", ".join(_as_json(choice) for choice in parameter.enum)
         return (
-            f"parameter {parameter.name} has a value that is not allowed: {_shown(value)} — "
-            f"give one of {allowed}{_described(parameter)}"
+            f"parameter {parameter.name} has a value that is not allowed: {_as_json(value)} — "
+            f"give one of {allowed}{_in_brackets(parameter)}"
         )
     return ""
 
 
-def _unknown(name: str, known: Mapping[str, Parameter]) -> str:
-    if not known:
+def _unknown(name: str, by_name: Mapping[str, Parameter]) -> str:
+    if not by_name:
         return f"unknown parameter: {name} — this tool takes none, leave it out"
-    near = guess(name, known, cutoff=0.5)
-    listed = ", ".join(known)
-    if near:
-        parameter = known[near]
+    nearest = guess(name, by_name, cutoff=0.5)
+    listed = ", ".join(by_name)
+    if nearest:
+        parameter = by_name[nearest]
         return (
-            f"unknown parameter: {name} — did you mean {parameter.name}{_described(parameter)}? "
+            f"unknown parameter: {name} — did you mean {parameter.name}{_in_brackets(parameter)}? "
             f"The parameters are: {listed}"
         )
     return f"unknown parameter: {name} — leave it out; the parameters are: {listed}"
 
 
-def _asked(parameter: Parameter) -> str:
+def _type_request(parameter: Parameter) -> str:
     article = "an" if parameter.type[0] in "aio" else "a"
-    return f"give {article} {parameter.type}{_described(parameter)}"
+    return f"give {article} {parameter.type}{_in_brackets(parameter)}"
 
 
-def _described(parameter: Parameter) -> str:
+def _in_brackets(parameter: Parameter) -> str:
     return f" ({parameter.description})" if parameter.description else ""
 
 
-def _shown(value: Any) -> str:
-    return clip(json.dumps(value, ensure_ascii=False, default=str), SHOWN)
+def _as_json(value: Any) -> str:
+    return clip(json.dumps(value, ensure_ascii=False, default=str), _VALUE_LIMIT)
 
 
 def tool_parameters(*required: str, **properties: dict[str, Any]) -> dict[str, Any]:
-    """The schema of a tool that takes these properties and no others; `required` are the names of those it needs."""
+    """Return the schema of a tool with these properties and no others; `required` names the mandatory ones."""
     return object_schema(properties, required)
 
 
 def string_parameter(description: str) -> dict[str, Any]:
-    """A parameter that is a text."""
+    """Return the schema of a string parameter."""
     return {"type": "string", "description": description}
 
 
-def integer_parameter(description: str, least: int) -> dict[str, Any]:
-    """A parameter that is a whole number."""
-    return {"type": "integer", "minimum": least, "description": description}
+def integer_parameter(description: str, minimum: int) -> dict[str, Any]:
+    """Return the schema of an integer parameter."""
+    return {"type": "integer", "minimum": minimum, "description": description}

@@ -37,7 +37,7 @@ def workspace(tmp_path: Path) -> Path:
 
 
 def with_formulas(file: Path, cells: str) -> None:
-    """A workbook whose first sheet has these cells, as Excel writes them."""
+    """Write a workbook whose first sheet has these cells, like Excel."""
     openpyxl.Workbook().save(file)
     with zipfile.ZipFile(file) as archive:
         members = {name: archive.read(name).decode() for name in archive.namelist()}
@@ -52,7 +52,7 @@ def call(workspace: Path, name: str, **arguments: Any) -> Envelope:
     return asyncio.run(tool(getattr(excel, name), name, workspace).call(arguments))
 
 
-def test_the_first_sheet_is_read_whole(workspace: Path) -> None:
+def test_reads_the_first_sheet(workspace: Path) -> None:
     envelope = call(workspace, "excel_read", path="report.xlsx")
     rows = [["name", "score"], ["Ada", 95], ["Bob", 88.5], [None, "2024-01-02T00:00:00"]]
     assert envelope.data["output"] == {"sheet": "Sales", "rows": rows}
@@ -69,7 +69,7 @@ def test_a_range_may_name_its_sheet(workspace: Path) -> None:
     assert envelope.data["output"]["rows"] == [["Ada", 95], ["Bob", 88.5]]
 
 
-def test_a_file_that_does_not_state_its_size_is_read_whole(workspace: Path) -> None:
+def test_file_without_stated_size_is_read_completely(workspace: Path) -> None:
     book = openpyxl.Workbook(write_only=True)
     table = book.create_sheet("Stream")
     for number in range(3):
@@ -94,7 +94,7 @@ def test_a_sheet_beyond_the_limits_is_read_in_parts(workspace: Path) -> None:
     assert part.data["output"]["rows"] == [[999], [1000]]
 
 
-def test_capital_letters_do_not_make_another_sheet(workspace: Path) -> None:
+def test_sheet_names_ignore_case(workspace: Path) -> None:
     envelope = call(workspace, "excel_write", path="report.xlsx", rows=[["x"]], sheet="SALES", overwrite=True)
     assert envelope.text == "wrote 1 row to report.xlsx, sheet Sales, from A1"
 
@@ -105,14 +105,14 @@ def test_info_lists_the_sheets(workspace: Path) -> None:
     assert [sheet["name"] for sheet in output["sheets"]] == ["Sales", "Empty"]
 
 
-def test_what_was_written_is_read_back(workspace: Path) -> None:
+def test_written_rows_are_read_back(workspace: Path) -> None:
     rows = [["a", 1], ["=SUM(1,2)", None]]
     assert call(workspace, "excel_write", path="out/new.xlsx", rows=rows, start="B2").status == "success"
     read = call(workspace, "excel_read", path="out/new.xlsx", range="B2:C3").data["output"]
     assert read["rows"] == rows
 
 
-def test_formulas_that_a_write_leaves_without_values_are_counted_and_named(workspace: Path) -> None:
+def test_formulas_without_values_are_reported_after_a_write(workspace: Path) -> None:
     column = "".join(f'<row r="{row}"><c r="A{row}"><v>{row}</v></c></row>' for row in (1, 2))
     with_formulas(workspace / "fx.xlsx", f'{column}<row r="3"><c r="A3"><f>SUM(A1:A2)</f><v>3</v></c></row>')
     before = call(workspace, "excel_read", path="fx.xlsx").data["output"]
@@ -125,7 +125,7 @@ def test_formulas_that_a_write_leaves_without_values_are_counted_and_named(works
         assert ("formulas without a stored value: A3 —" in output.get("warning", "")) is named
 
 
-def test_only_formulas_without_a_value_are_named_and_ten_at_most(workspace: Path) -> None:
+def test_at_most_ten_formulas_without_a_value_are_named(workspace: Path) -> None:
     blank = '<c r="A1" t="str"><f>""</f><v></v></c><c r="B1" s="0"/><c r="C1"><f>0</f><v>0</v></c>'
     with_formulas(workspace / "fx.xlsx", f"<row>{blank}</row>" + "<row><c><f>NOW()</f></c></row>" * 12)
     assert "warning" not in call(workspace, "excel_read", path="fx.xlsx", range="A1:C1").data["output"]
@@ -143,7 +143,7 @@ def test_text_is_written_as_text(workspace: Path, text: str) -> None:
     assert [(book[sheet]["A1"].data_type, book[sheet]["A1"].value) for sheet in ("Texts", "Other")] == [("s", text)] * 2
 
 
-def test_integers_of_15_digits_and_longer_ones_as_text_are_kept(workspace: Path) -> None:
+def test_15_digit_integers_and_longer_text_are_kept(workspace: Path) -> None:
     rows = [[10**15 - 1, 1 - 10**15, "20261118114752751", True]]
     assert call(workspace, "excel_write", path="n.xlsx", rows=rows).status == "success"
     assert call(workspace, "excel_read", path="n.xlsx").data["output"]["rows"] == rows
@@ -199,9 +199,7 @@ def test_an_existing_file_is_changed_only_with_overwrite(workspace: Path) -> Non
         ("excel_write", {"path": "../n.xlsx", "rows": [[1]]}, "ACCESS_DENIED", "outside"),
     ],
 )
-def test_each_failure_says_what_to_do_next(
-    workspace: Path, name: str, arguments: dict[str, Any], code: str, says: str
-) -> None:
+def test_errors_name_the_next_step(workspace: Path, name: str, arguments: dict[str, Any], code: str, says: str) -> None:
     (workspace / "bad.xlsx").write_text("not a zip")
     with (workspace / "big.xlsx").open("wb") as file:
         file.truncate(21 * 1024**2)
@@ -226,18 +224,18 @@ def test_a_link_out_of_the_workspace_is_refused(workspace: Path, tmp_path_factor
 
 
 def bound_write(workspace: Path, **more: Any) -> FunctionWrite:
-    """The tool as a task of a run has it."""
+    """Return the tool bound to a task of a run."""
     place = WritePlace(workspace, workspace / ".agents/runs/r1/artifacts", **more)
     return FunctionWrite(tool(excel.excel_write, "excel_write", workspace), place)
 
 
-def test_in_a_run_the_workspace_is_written_only_if_the_user_allows_it(workspace: Path) -> None:
+def test_run_writes_the_workspace_only_with_permission(workspace: Path) -> None:
     report, before = workspace / "report.xlsx", (workspace / "report.xlsx").read_bytes()
     change = {"path": "report.xlsx", "rows": [["x"]], "sheet": "New", "overwrite": True}
     off = bound_write(workspace)
     refused = asyncio.run(off.call(change))
     assert refused.error is not None
-    assert (refused.error.code, "--write" in refused.error.message) == ("ACCESS_DENIED", True)
+    assert (refused.error.code, "may not change files" in refused.error.message) == ("ACCESS_DENIED", True)
     assert off.effects(change).reach == "nothing", "nobody is asked"
     assert report.read_bytes() == before
 
@@ -269,7 +267,7 @@ def test_in_a_run_the_workspace_is_written_only_if_the_user_allows_it(workspace:
         ({"path": "link.xlsx", "rows": [[1]], "overwrite": True}, "ACCESS_DENIED"),
     ],
 )
-def test_in_a_run_a_wrong_call_changes_nothing(workspace: Path, arguments: dict[str, Any], code: str) -> None:
+def test_invalid_call_in_a_run_changes_nothing(workspace: Path, arguments: dict[str, Any], code: str) -> None:
     (workspace / "link.xlsx").symlink_to(workspace / "report.xlsx")
     before = (workspace / "report.xlsx").read_bytes()
     refused = asyncio.run(bound_write(workspace, writes="allow").call(arguments))
@@ -279,7 +277,7 @@ def test_in_a_run_a_wrong_call_changes_nothing(workspace: Path, arguments: dict[
     assert (workspace / "report.xlsx").read_bytes() == before
 
 
-def test_the_patch_of_a_workbook_applies_with_git_and_undo_restores(workspace: Path, tmp_path_factory: Any) -> None:
+def test_patch_of_a_workbook_applies_with_git_and_undo_restores(workspace: Path, tmp_path_factory: Any) -> None:
     before, other = (workspace / "report.xlsx").read_bytes(), tmp_path_factory.mktemp("other")
     (other / "report.xlsx").write_bytes(before)
     at = bound_write(workspace, writes="allow")

@@ -1,4 +1,4 @@
-"""ReadFile and ListFiles: what they return and what they refuse."""
+"""ReadFile and ListFiles: results and refusals."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ async def read(workspace: Path, path: Any, **more: Any) -> Envelope:
     return await ReadFile(ReadableRoots(workspace)).call({"path": path, **more})
 
 
-async def test_a_file_is_read_by_relative_and_absolute_path(workspace: Path) -> None:
+async def test_reads_relative_and_absolute_paths(workspace: Path) -> None:
     for path in ("a.md", "./sub/../a.md", str(workspace / "a.md")):
         envelope = await read(workspace, path)
         assert (envelope.status, envelope.text) == ("success", "hello\n")
@@ -49,7 +49,7 @@ async def test_a_file_is_read_by_relative_and_absolute_path(workspace: Path) -> 
         assert envelope.to_dict()["context"]["params_input"] == {"path": path}
 
 
-async def test_a_long_file_is_read_part_by_part(workspace: Path) -> None:
+async def test_long_file_is_read_in_parts(workspace: Path) -> None:
     text = "".join(f"line {number}\n" for number in range(3_000))
     (workspace / "long.txt").write_text(text)
     offset, got = 0, ""
@@ -69,7 +69,7 @@ async def test_a_long_file_is_read_part_by_part(workspace: Path) -> None:
 
 
 @pytest.mark.parametrize("path", ["../secret.md", "/etc/passwd", "sub/../../secret.md", "link.md", "folder/secret.md"])
-async def test_nothing_outside_is_read(workspace: Path, path: str) -> None:
+async def test_paths_outside_the_roots_are_refused(workspace: Path, path: str) -> None:
     (workspace / "link.md").symlink_to(workspace.parent / "secret.md")
     (workspace / "folder").symlink_to(workspace.parent)
     envelope = await read(workspace, path)
@@ -94,7 +94,7 @@ async def test_skills_folders_and_further_roots_are_readable(workspace: Path) ->
     assert code(await ReadFile(roots).call({"path": str(workspace.parent / "secret.md")})) == "ACCESS_DENIED"
 
 
-async def test_a_registrys_skills_are_roots(workspace: Path) -> None:
+async def test_folders_of_registered_skills_are_readable(workspace: Path) -> None:
     put(workspace / "home/.claude/skills/far", "far", body="Far away.\n")
     inner = workspace / "inner"
     found = Registry(inner, env={}, home=workspace / "home", library=workspace / "library")
@@ -103,7 +103,7 @@ async def test_a_registrys_skills_are_roots(workspace: Path) -> None:
     assert code(await ReadFile(of(found)).call({"path": str(workspace / "a.md")})) == "ACCESS_DENIED"
 
 
-async def test_anything_but_a_plain_text_file_is_refused(workspace: Path) -> None:
+async def test_only_regular_text_files_are_read(workspace: Path) -> None:
     (workspace / "b.md").write_bytes(b"a\0b")
     (workspace / "d.md").write_bytes(b"")
     os.truncate(workspace / "d.md", 21 * 1024 * 1024)
@@ -119,22 +119,22 @@ async def test_anything_but_a_plain_text_file_is_refused(workspace: Path) -> Non
 
 
 @needs_non_root
-async def test_a_file_the_operating_system_denies_is_reported_as_such(workspace: Path) -> None:
+async def test_unreadable_file_is_permission_denied(workspace: Path) -> None:
     (workspace / "a.md").chmod(0)
     assert code(await read(workspace, "a.md")) == "PERMISSION_DENIED"
 
 
 @pytest.mark.parametrize("arguments", [{}, {"path": 3}, {"path": ""}, {"path": "a\0b"}, {"path": "a.md", "offset": -1}])
-async def test_wrong_parameters_are_refused(workspace: Path, arguments: dict[str, Any]) -> None:
+async def test_invalid_parameters_are_refused(workspace: Path, arguments: dict[str, Any]) -> None:
     assert code(await ReadFile(ReadableRoots(workspace)).call(arguments)) == "INVALID_PARAM"
 
 
-async def test_an_offset_past_the_end_or_a_wrong_limit_is_refused(workspace: Path) -> None:
+async def test_invalid_offset_or_limit_is_refused(workspace: Path) -> None:
     assert code(await read(workspace, "a.md", offset=99)) == "INVALID_PARAM"
     assert code(await read(workspace, "a.md", limit="x")) == "INVALID_PARAM"
 
 
-async def test_a_folder_is_listed(workspace: Path) -> None:
+async def test_lists_a_folder(workspace: Path) -> None:
     envelope = await ListFiles(ReadableRoots(workspace)).call({"path": "."})
     assert envelope.text == "a.md (6 bytes)\nsub/\n"
     assert code(await ListFiles(ReadableRoots(workspace)).call({"path": "a.md"})) == "INVALID_PARAM"
@@ -142,7 +142,7 @@ async def test_a_folder_is_listed(workspace: Path) -> None:
     assert code(await ListFiles(ReadableRoots(workspace)).call({"path": "none"})) == "NOT_FOUND"
 
 
-async def test_a_large_folder_is_listed_in_part(workspace: Path) -> None:
+async def test_large_listing_is_truncated(workspace: Path) -> None:
     for number in range(1_000):
         (workspace / f"sub/{number:04}.txt").touch()
     envelope = await ListFiles(ReadableRoots(workspace)).call({"path": "sub"})
@@ -169,7 +169,7 @@ def test_no_path_escapes(workspace: Path, path: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["LICENSE", "Makefile", ".gitignore", "go.mod", "nginx.conf", "notes.org", "a.exe"])
-async def test_what_is_text_is_read_whatever_its_name(workspace: Path, name: str) -> None:
+async def test_text_is_recognised_by_content(workspace: Path, name: str) -> None:
     (workspace / name).write_text("plain text")
     envelope = await read(workspace, name)
     assert (envelope.status, envelope.text) == ("success", "plain text")
@@ -178,14 +178,14 @@ async def test_what_is_text_is_read_whatever_its_name(workspace: Path, name: str
 @pytest.mark.parametrize(
     ("data", "what"), [(b"\x7fELF\0\0", "not a text file"), (b"%PDF-1.7 looks", "a PDF, not a text")]
 )
-async def test_what_is_not_text_is_said_to_be_so_whatever_its_name(workspace: Path, data: bytes, what: str) -> None:
+async def test_binary_data_is_recognised_by_content(workspace: Path, data: bytes, what: str) -> None:
     (workspace / "notes.md").write_bytes(data)
     envelope = await read(workspace, "notes.md")
     assert code(envelope) == "BINARY_FILE"
     assert f"notes.md is {what}" in envelope.text
 
 
-async def test_every_error_says_which_value_and_what_to_do_next(workspace: Path) -> None:
+async def test_errors_name_the_value_and_the_next_step(workspace: Path) -> None:
     (workspace / "b.md").write_bytes(b"x\0y")
     past = await read(workspace, "a.md", offset=99)
     assert "offset 99" in past.text
@@ -212,7 +212,7 @@ def hide(workspace: Path) -> ReadableRoots:
 
 
 @pytest.mark.parametrize("name", HIDDEN)
-async def test_what_the_workspace_hides_cannot_be_read(workspace: Path, name: str) -> None:
+async def test_hidden_files_cannot_be_read(workspace: Path, name: str) -> None:
     roots = hide(workspace)
     for path in (name, str(workspace / name), f"sub/../{name}"):
         envelope = await ReadFile(roots).call({"path": path})
@@ -220,7 +220,7 @@ async def test_what_the_workspace_hides_cannot_be_read(workspace: Path, name: st
         assert "SECRET" not in envelope.to_json()
 
 
-async def test_nor_through_a_link(workspace: Path) -> None:
+async def test_hidden_files_cannot_be_read_through_links(workspace: Path) -> None:
     roots = hide(workspace)
     (workspace / "notes.md").symlink_to(".env")
     (workspace / "dir").symlink_to(".agents")
@@ -230,13 +230,13 @@ async def test_nor_through_a_link(workspace: Path) -> None:
     assert code(await ListFiles(roots).call({"path": "dir"})) == "ACCESS_DENIED"
 
 
-async def test_skills_and_the_runs_artifacts_can(workspace: Path) -> None:
+async def test_skills_and_artifacts_can_be_read(workspace: Path) -> None:
     roots = hide(workspace)
     for path in (".agents/skills/x/SKILL.md", ".agents/runs/r1/artifacts/made.md"):
         assert (await ReadFile(roots).call({"path": path})).text == "SECRET"
 
 
-async def test_a_listing_leaves_them_out(workspace: Path) -> None:
+async def test_listing_omits_hidden_files(workspace: Path) -> None:
     roots = hide(workspace)
     text = (await ListFiles(roots).call({"path": "."})).text + (await ListFiles(roots).call({"path": "sub"})).text
     for name in (".env", ".git", ".mcp", "goalwright.toml", ".agents", "pem", "KEY"):
@@ -247,7 +247,7 @@ async def test_a_listing_leaves_them_out(workspace: Path) -> None:
     assert "x/" in (await ListFiles(roots).call({"path": ".agents/skills"})).text
 
 
-async def test_a_file_that_the_user_gave_is_exempt(workspace: Path) -> None:
+async def test_given_file_is_readable_even_if_hidden(workspace: Path) -> None:
     hide(workspace)
     (workspace / "goalwright.toml").write_text("given")
     (workspace / "service.key").write_text("given too")
@@ -258,7 +258,7 @@ async def test_a_file_that_the_user_gave_is_exempt(workspace: Path) -> None:
     assert code(await ReadFile(given).call({"path": ".env"})) == "ACCESS_DENIED"
 
 
-async def test_a_linked_skill_shows_no_other_project(workspace: Path) -> None:
+async def test_linked_skill_does_not_expose_another_project(workspace: Path) -> None:
     other = workspace.parent / "other"
     for name in ("SKILL.md", "secret.md", ".git/x.md", "references/guide.md", "references/.env.md"):
         (other / name).parent.mkdir(parents=True, exist_ok=True)
@@ -279,7 +279,7 @@ async def test_a_linked_skill_shows_no_other_project(workspace: Path) -> None:
         assert code(await ReadFile(roots).call({"path": str(path)})) == "ACCESS_DENIED"
 
 
-async def test_a_link_out_of_the_workspace_shows_no_more_than_a_skill(workspace: Path) -> None:
+async def test_link_out_of_the_workspace_exposes_only_the_skill(workspace: Path) -> None:
     other = workspace.parent / "plain"
     for name in ("SKILL.md", "guide.md", "secret.txt", "src/deep.md"):
         (other / name).parent.mkdir(parents=True, exist_ok=True)
@@ -293,7 +293,7 @@ async def test_a_link_out_of_the_workspace_shows_no_more_than_a_skill(workspace:
         assert code(await ReadFile(roots).call({"path": str(link / name)})) == "ACCESS_DENIED"
 
 
-async def test_an_image_is_answered_with_what_it_is_and_a_broken_one_with_why_not(workspace: Path) -> None:
+async def test_image_is_attached_and_broken_image_is_refused(workspace: Path) -> None:
     (workspace / "sub/shot").write_bytes(png(640, 480))
     envelope = await read(workspace, "sub/shot")
     assert envelope.text == f"sub/shot (image/png, 640 × 480 pixels, {len(png(640, 480)):,} bytes) is an image."

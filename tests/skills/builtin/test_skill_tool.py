@@ -1,4 +1,4 @@
-"""The Skill tool: loading a skill once, twice and in a cycle."""
+"""The Skill tool loads a skill once, and refuses repeats and cycles."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-async def test_a_skill_arrives_in_the_result(tmp_path: Path) -> None:
+async def test_result_contains_the_skill(tmp_path: Path) -> None:
     put(tmp_path / "skills/a", "a", body="Review $ARGUMENTS.\n")
     envelope = await SkillTool(registry(tmp_path)).call({"name": "a", "args": "this"})
     content = f"Base directory for this skill: {tmp_path}/skills/a\n\nReview this.\n"
@@ -21,7 +21,7 @@ async def test_a_skill_arrives_in_the_result(tmp_path: Path) -> None:
     assert envelope.data == {"name": "a", "base_dir": f"{tmp_path}/skills/a", "content": content}
 
 
-async def test_a_second_load_says_that_it_is_loaded(tmp_path: Path) -> None:
+async def test_second_load_is_not_repeated(tmp_path: Path) -> None:
     put(tmp_path / "skills/a", "a")
     tool = SkillTool(registry(tmp_path))
     first, second = await asyncio.gather(tool.call({"name": "a"}), tool.call({"name": "a"}))
@@ -30,7 +30,7 @@ async def test_a_second_load_says_that_it_is_loaded(tmp_path: Path) -> None:
     assert "loaded already" in second.text
 
 
-async def test_a_cycle_and_deep_nesting_are_refused(tmp_path: Path) -> None:
+async def test_cycles_and_deep_nesting_are_refused(tmp_path: Path) -> None:
     for name in "abcdefg":
         put(tmp_path / f"skills/{name}", name)
     tool = SkillTool(registry(tmp_path), stack=["a"])
@@ -44,7 +44,7 @@ async def test_a_cycle_and_deep_nesting_are_refused(tmp_path: Path) -> None:
     assert "loaded already" in (await tool.call({"name": "b"})).text
 
 
-async def test_failures_have_their_codes(tmp_path: Path) -> None:
+async def test_errors_have_codes(tmp_path: Path) -> None:
     path = put(tmp_path / "skills/a", "a")
     found = registry(tmp_path, {"SKILLS_REFRESH_ON_CALL": "false"})
     tool = SkillTool(found)
@@ -66,7 +66,7 @@ async def test_failures_have_their_codes(tmp_path: Path) -> None:
     assert gone.error.code == "EXECUTION_ERROR"
 
 
-async def test_a_skill_that_only_people_choose_is_withheld_unless_the_task_follows_it(tmp_path: Path) -> None:
+async def test_withheld_skill_loads_only_if_the_task_follows_it(tmp_path: Path) -> None:
     for name in "ab":
         put(tmp_path / f"skills/{name}", name)
     answer = await SkillTool(registry(tmp_path), withheld={"a"}).call({"name": "a"})
@@ -77,14 +77,14 @@ async def test_a_skill_that_only_people_choose_is_withheld_unless_the_task_follo
     assert "already in use" in own.text
 
 
-def test_the_description_holds_the_rules_and_the_listing(tmp_path: Path) -> None:
+def test_description_contains_rules_and_listing(tmp_path: Path) -> None:
     tool = SkillTool(registry(tmp_path), listing="<available_skills>\n</available_skills>")
     assert "never in advance" in tool.description
     assert tool.description.endswith("</available_skills>")
     assert tool.parameters["required"] == ["name"]
 
 
-async def test_an_unknown_skill_names_the_nearest_how_many_more_and_the_next_step(tmp_path: Path) -> None:
+async def test_unknown_skill_error_lists_nearest_names(tmp_path: Path) -> None:
     for number in range(14):
         put(tmp_path / f"skills/s{number}", f"s{number}")
     answer = await SkillTool(registry(tmp_path)).call({"name": "s13x"})

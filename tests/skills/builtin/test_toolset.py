@@ -1,4 +1,4 @@
-"""The table of built-in tools, and which of them a run has."""
+"""The table of built-in tools, and the tools of a run."""
 
 from __future__ import annotations
 
@@ -18,15 +18,13 @@ DOCS = Path(__file__).parents[3] / "docs" / "tools.md"
 
 @pytest.fixture
 def planner_context(tmp_path: Path) -> ToolContext:
-    """What a planner's tools are made with: no task, so nothing can be written or run."""
+    """A context without a task, so that nothing can be written or run."""
     registry = Registry(tmp_path)
     return ToolContext(registry, readable_roots.of(registry), skills_in_use=tuple, trusted=lambda _: False)
 
 
 @pytest.mark.parametrize("row", TOOLS, ids=lambda row: str(row.name))
-def test_a_line_of_the_table_leads_to_a_tool_that_can_be_offered(
-    row: BuiltinTool, planner_context: ToolContext
-) -> None:
+def test_every_tool_can_be_made_for_a_planner(row: BuiltinTool, planner_context: ToolContext) -> None:
     tool = toolset.make(row.name, planner_context)
 
     assert tool is not None
@@ -36,7 +34,7 @@ def test_a_line_of_the_table_leads_to_a_tool_that_can_be_offered(
     assert tool.parameters["additionalProperties"] is False
     assert all(schema["description"] for schema in tool.parameters["properties"].values())
     assert set(tool.parameters["required"]) <= set(tool.parameters["properties"])
-    assert callable(getattr(tool, "effects", None)), "a policy must know what it can change"
+    assert callable(getattr(tool, "effects", None)), "approval policies need its effects"
 
 
 @pytest.mark.parametrize("row", TOOLS, ids=lambda row: str(row.name))
@@ -48,14 +46,14 @@ def test_every_capability_of_a_tool_has_a_setting() -> None:
     assert {row.gives for row in TOOLS if row.gives} == needs.SETTINGS.keys()
 
 
-def test_a_tool_that_only_reads_says_so(planner_context: ToolContext) -> None:
+def test_grep_is_read_only(planner_context: ToolContext) -> None:
     tool = toolset.make("Grep", planner_context)
 
     assert tool is not None
     assert effects_of(tool, {"pattern": "x"}) == READ_ONLY
 
 
-def test_a_name_that_this_version_does_not_have_is_no_tool(planner_context: ToolContext) -> None:
+def test_unknown_tool_name_returns_none(planner_context: ToolContext) -> None:
     assert toolset.make("Telepathy", planner_context) is None
 
 
@@ -63,10 +61,10 @@ def test_a_name_that_this_version_does_not_have_is_no_tool(planner_context: Tool
     ("name", "tools"),
     [("Read", ("ReadFile",)), ("grep", ("Grep",)), ("Bash", ("run_script", "shell_run")), ("NotebookEdit", ())],
 )
-def test_skills_call_tools_by_the_names_of_other_agents(name: str, tools: tuple[str, ...]) -> None:
-    assert toolset.called(name) == tools
+def test_aliases_of_other_agents_name_tools(name: str, tools: tuple[str, ...]) -> None:
+    assert toolset.tools_named(name) == tools
 
 
-def test_optional_tools_join_the_standard_set_by_their_short_names() -> None:
+def test_short_names_add_optional_tools() -> None:
     assert toolset.expanded(["python"]) == (*toolset.STANDARD, "python_run")
     assert toolset.missing(["Grep", "python_run"], toolset.STANDARD) == ("python_run",)

@@ -1,4 +1,4 @@
-"""Builds run behind the walls, with nothing of the user's but what a package index needs, and are kept safe."""
+"""Builds run in the sandbox with only the settings of package indexes, and finished builds are protected."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ async def built(build_cache: BuildCache, key: str, program: str) -> None:
         await build_cache.run_step(build, BuildStep("step", python(program)))
 
 
-async def test_a_step_sees_and_changes_nothing_but_its_own_folder(
+async def test_build_step_is_confined_to_its_folder(
     build_cache: BuildCache, tmp_path: Path, unused_tcp_port: int
 ) -> None:
     home = tmp_path / "home"
@@ -77,7 +77,7 @@ async def test_a_step_sees_and_changes_nothing_but_its_own_folder(
     assert (home / ".bashrc").read_text() == "own"
 
 
-async def test_a_failed_build_that_marks_itself_is_built_again(build_cache: BuildCache) -> None:
+async def test_failed_build_cannot_mark_itself_ready(build_cache: BuildCache) -> None:
     key = cache_key("x")
     plant = "open('../.ready', 'w'); open('.ready', 'w'); open('../evil.py', 'w'); raise SystemExit('evil')"
     with pytest.raises(BuildError, match="failed: evil"):
@@ -121,7 +121,7 @@ def marker_alone(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("plant", [half, linked, marker_is_a_link, writable_for_others, marker_alone])
-async def test_a_half_or_foreign_folder_is_built_again(tmp_path: Path, plant: Callable[[Path], None]) -> None:
+async def test_incomplete_or_foreign_folder_is_built_again(tmp_path: Path, plant: Callable[[Path], None]) -> None:
     build_cache = BuildCache(tmp_path / "cache", {})
     plant(tmp_path / "cache" / "test" / "key")
     async with build_cache.folder("test", "key", "building") as build:
@@ -134,6 +134,6 @@ async def test_a_half_or_foreign_folder_is_built_again(tmp_path: Path, plant: Ca
 
 async def test_without_confinement_nothing_is_built(tmp_path: Path) -> None:
     build_cache = BuildCache(tmp_path / "cache", {}, confinement=RefusingConfinement("no walls — set unsafe_tools"))
-    with pytest.raises(BuildError, match="is not run: no walls — set unsafe_tools"):
+    with pytest.raises(BuildError, match="was not run: no walls — set unsafe_tools"):
         await built(build_cache, "key", "open('x', 'w')")
     assert not list((tmp_path / "cache").rglob("x"))

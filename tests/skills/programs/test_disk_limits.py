@@ -1,4 +1,4 @@
-"""What a program leaves on the disk is bounded: in bytes, in files, in depth, and in the time that it takes to hash."""
+"""The files that a program leaves are limited in size, number, depth and hashing time."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def limited(bench: Workbench, program: str, disk: DiskLimits, **keys: object) ->
         ("pass", "more than 50 files (`max_artifact_files`)"),
     ],
 )
-async def test_a_tool_that_leaves_too_much_is_stopped_and_what_it_left_removed(
+async def test_tool_exceeding_disk_limits_is_stopped_and_cleaned_up(
     bench: Workbench, place: str, each: str, fault: str
 ) -> None:
     program = f"for n in range(60):\n    with open(os.path.join({place}, f'f{{n}}'), 'w') as f:\n        {each}\n"
@@ -57,7 +57,7 @@ async def test_a_tool_that_leaves_too_much_is_stopped_and_what_it_left_removed(
     assert list(bench.scratch.iterdir()) == []
 
 
-async def test_a_tool_that_goes_on_writing_is_stopped_before_its_time_is_over(bench: Workbench) -> None:
+async def test_disk_limit_stops_a_tool_before_its_timeout(bench: Workbench) -> None:
     program = "n = 0\nwhile True:\n    n += 1\n    open(os.path.join(os.environ['GOALWRIGHT_SCRATCH'], str(n)), 'w').close()\n"
     started = time.monotonic()
 
@@ -68,7 +68,7 @@ async def test_a_tool_that_goes_on_writing_is_stopped_before_its_time_is_over(be
     assert time.monotonic() - started < 30
 
 
-async def test_files_of_earlier_calls_count_and_stay(bench: Workbench) -> None:
+async def test_files_of_earlier_calls_count_and_are_kept(bench: Workbench) -> None:
     bench.artifacts.mkdir(parents=True)
     for number in range(40):
         (bench.artifacts / f"early{number}").write_text("1", encoding="utf-8")
@@ -80,7 +80,7 @@ async def test_files_of_earlier_calls_count_and_stay(bench: Workbench) -> None:
     assert len(stamps(bench.artifacts)) == 40
 
 
-async def test_hidden_files_links_and_folders_that_a_tool_left_are_removed_too(bench: Workbench) -> None:
+async def test_hidden_files_links_and_folders_are_removed_too(bench: Workbench) -> None:
     (bench.artifacts / "early").mkdir(parents=True)
     for name in ("early/kept", "early/.env.kept"):
         (bench.artifacts / name).write_text("1", encoding="utf-8")
@@ -117,7 +117,7 @@ async def test_a_tree_of_three_thousand_folders_in_scratch_is_removed(bench: Wor
     assert list(bench.scratch.iterdir()) == []
 
 
-def test_a_tree_goes_with_links_and_closed_folders_and_nothing_that_they_lead_to(tmp_path: Path) -> None:
+def test_tree_removal_does_not_follow_links(tmp_path: Path) -> None:
     (tmp_path / "outside").mkdir()
     (tmp_path / "outside/kept").touch()
     tree = tmp_path / "tree"
@@ -134,7 +134,7 @@ def test_a_tree_goes_with_links_and_closed_folders_and_nothing_that_they_lead_to
     assert (tmp_path / "outside/kept").exists()
 
 
-async def test_hashing_ends_with_the_run_that_waits_for_it(tmp_path: Path) -> None:
+async def test_hashing_stops_when_the_run_is_cancelled(tmp_path: Path) -> None:
     for number in range(100):
         (tmp_path / f"f{number}").touch()
         os.truncate(tmp_path / f"f{number}", 1_000_000_000)
@@ -145,20 +145,20 @@ async def test_hashing_ends_with_the_run_that_waits_for_it(tmp_path: Path) -> No
     hashing.cancel()
     with pytest.raises(asyncio.CancelledError):
         await hashing
-    await asyncio.get_running_loop().shutdown_default_executor()  # what a process waits for at its end
+    await asyncio.get_running_loop().shutdown_default_executor()  # as at the end of a process
 
     assert time.monotonic() - started < 30, "hashing all of it takes minutes"
 
 
 @pytest.mark.parametrize("writes", [True, False])
-async def test_a_long_output_is_one_of_the_files_that_the_call_names(bench: Workbench, writes: bool) -> None:
+async def test_long_output_is_listed_as_an_artifact(bench: Workbench, writes: bool) -> None:
     envelope = await bench.tool("reply(output='x' * 9000)", writes=writes).call({})
 
     (row,) = envelope.data["artifacts"]
     assert (row["bytes"], envelope.data["artifact"]) == (9000, str(bench.artifacts / row["path"]))
 
 
-async def test_a_long_output_is_not_kept_where_the_run_has_no_room(bench: Workbench) -> None:
+async def test_long_output_beyond_the_disk_limits_is_not_kept(bench: Workbench) -> None:
     tool = bench.tool("reply(output='x' * 1_100_000)\n")
     full = ExecutableTool(tool.manifest, replace(tool.host, disk=DiskLimits(megabytes=1)))
 

@@ -1,4 +1,4 @@
-"""What a tool's process sees of the environment."""
+"""The environment of a tool's process."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KEYS = [
 
 
 @pytest.mark.parametrize("name", KEYS)
-def test_a_providers_key_is_not_passed_even_where_it_is_named_and_granted(name: str) -> None:
+def test_provider_keys_are_never_passed(name: str) -> None:
     given = {name: "sk-1", "CITY": "Oslo"}
     for environ in (given, given | {GRANTS: name}):
         seen = environment(environ, [name, "CITY"], SCRATCH)
@@ -36,7 +36,7 @@ def test_a_providers_key_is_not_passed_even_where_it_is_named_and_granted(name: 
         "NEWPROVIDER_APIKEY",
     ],
 )  # fmt: skip
-def test_a_secret_is_passed_only_where_the_user_grants_it(name: str) -> None:
+def test_secrets_are_passed_only_if_granted(name: str) -> None:
     environ = {name: "v4lue", "OTHER_TOKEN": "t"}
     assert name not in environment(environ, [name], SCRATCH)
     seen = environment(environ | {GRANTS: f"X, {name}"}, [name, "OTHER_TOKEN"], SCRATCH)
@@ -49,7 +49,7 @@ def test_a_secret_is_passed_only_where_the_user_grants_it(name: str) -> None:
     ["CITY", "WEATHER_CITY", "GOPATH", "KEYBOARD_LAYOUT", "AUTHOR_NAME", "TOKENIZERS_PARALLELISM",
      "PATTERN", "COMPASS", "BYPASS_CACHE", "HTTP_PROXY", "OPENAI_API_BASE", "AWS_REGION"],
 )  # fmt: skip
-def test_what_is_no_secret_is_passed(name: str) -> None:
+def test_other_variables_are_passed(name: str) -> None:
     assert not is_secret_name(name)
     assert environment({name: "v"}, [name], SCRATCH)[name] == "v"
 
@@ -73,7 +73,7 @@ def test_a_secret_value_under_a_harmless_name_is_not_passed(value: str) -> None:
     assert ("SETTING" in granted) is (value != "the-value-of-the-key")
 
 
-def test_only_what_is_named_is_passed() -> None:
+def test_only_named_variables_are_passed() -> None:
     seen = environment({"SECRET": "s", "LANG": "de_DE.UTF-8", "HOME": "/home/me"}, [], SCRATCH)
     assert "SECRET" not in seen
     assert (seen["LANG"], seen["HOME"]) == ("de_DE.UTF-8", "/scratch")

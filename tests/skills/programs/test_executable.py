@@ -1,4 +1,4 @@
-"""A call: however its process ends, the envelope says what to do next."""
+"""A call: for every end of its process, the envelope has a next step."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Workbench:
-    """For what has nothing to do with the kind of walls."""
+    """For tests that do not depend on the sandbox."""
     bench = Workbench(tmp_path)
     bench.confinement = any_walls(bench.home)
     return bench
@@ -26,7 +26,7 @@ def bench(tmp_path: Path) -> Workbench:
 
 @pytest.fixture(params=WALLS)
 def walled(request: pytest.FixtureRequest, bench: Workbench) -> Workbench:
-    """For how a process is started and how it ends."""
+    """For tests of the start and end of a process."""
     bench.confinement = walls(request.param, bench.home)
     return bench
 
@@ -48,7 +48,7 @@ async def test_arguments_arrive_with_their_defaults(bench: Workbench) -> None:
     assert envelope.data["output"] == {"a": "é", "b": 7}
 
 
-async def test_wrong_arguments_start_nothing(bench: Workbench) -> None:
+async def test_invalid_arguments_start_no_process(bench: Workbench) -> None:
     parameters = [{"name": "path", "required": True, "description": "Path of the book"}]
     envelope = await bench.tool("reply('ran')", parameters=parameters).call({"pth": 1})
     assert envelope.error is not None
@@ -58,13 +58,13 @@ async def test_wrong_arguments_start_nothing(bench: Workbench) -> None:
     assert bench.logs == []
 
 
-async def test_chatter_before_the_answer_is_kept_as_a_log(bench: Workbench) -> None:
+async def test_output_before_the_answer_is_logged(bench: Workbench) -> None:
     envelope = await bench.tool("print('loading'); print('{}'); reply('x'); print()").call({})
     assert envelope.text == "x"
     assert bench.logs[0].log == "loading\n{}"
 
 
-async def test_stderr_is_kept_within_bounds_and_not_shown_to_the_model(bench: Workbench) -> None:
+async def test_stderr_is_truncated_and_not_shown_to_the_model(bench: Workbench) -> None:
     envelope = await bench.tool("sys.stderr.write('e' * 10**6 + 'end'); reply('x')").call({})
     assert bench.logs[0].stderr.endswith("end")
     assert len(bench.logs[0].stderr) < STDERR_LIMIT + 100
@@ -86,7 +86,7 @@ async def test_stderr_is_kept_within_bounds_and_not_shown_to_the_model(bench: Wo
         ("import time; time.sleep(30)", "TIMEOUT", "longer than 1 s"),
     ],
 )
-async def test_each_failure_has_its_own_error(walled: Workbench, program: str, code: str, says: str) -> None:
+async def test_each_failure_has_its_error(walled: Workbench, program: str, code: str, says: str) -> None:
     envelope = await walled.tool(program, timeout=1 if code == "TIMEOUT" else 20).call({})
     assert envelope.status == "error"
     assert envelope.error is not None
@@ -97,7 +97,7 @@ async def test_each_failure_has_its_own_error(walled: Workbench, program: str, c
     assert "secret detail" not in envelope.to_json()
 
 
-async def test_long_output_is_cut_and_kept_among_the_artifacts(bench: Workbench) -> None:
+async def test_long_output_is_truncated_and_saved_as_an_artifact(bench: Workbench) -> None:
     envelope = await bench.tool("reply('é' * 9_000)").call({})
     assert envelope.status == "partial"
     assert len(envelope.text) == 8_000
@@ -114,24 +114,24 @@ async def test_long_output_is_cut_and_kept_among_the_artifacts(bench: Workbench)
         ('{"output": "\\ud83d\\ude00"}', "\U0001f600", None),
     ],
 )
-async def test_what_no_file_can_hold_is_replaced(bench: Workbench, line: str, text: str, value: object) -> None:
+async def test_unencodable_text_is_replaced(bench: Workbench, line: str, text: str, value: object) -> None:
     envelope = await bench.tool(f"print({line!r})").call({})
     assert (envelope.text, envelope.data.get("output")) == (text, value)
     assert json.loads(envelope.to_json().encode())["text"] == text
 
 
-async def test_half_a_character_in_the_arguments_is_replaced(bench: Workbench) -> None:
+async def test_lone_surrogates_in_arguments_are_replaced(bench: Workbench) -> None:
     tool = bench.tool("reply(arguments['text'])", parameters=[{"name": "text"}])
     assert (await tool.call({"text": "a\ud800"})).text == "a\ufffd"
 
 
-async def test_a_long_error_and_long_chatter_are_cut(bench: Workbench) -> None:
+async def test_long_errors_and_logs_are_truncated(bench: Workbench) -> None:
     envelope = await bench.tool("print('c' * 10**6); reply(error='e' * 10**6)").call({})
     assert len(envelope.text) == 8_000
     assert len(bench.logs[0].log) < STDERR_LIMIT + 100
 
 
-async def test_variables_and_network_are_there_only_if_the_manifest_names_them(walled: Workbench) -> None:
+async def test_variables_and_network_need_a_declaration(walled: Workbench) -> None:
     walled.environ["CITY"] = "Berlin"
     program = """
         import os, socket
@@ -146,16 +146,16 @@ async def test_variables_and_network_are_there_only_if_the_manifest_names_them(w
     assert (await walled.tool(program, env=["CITY"], network=True).call({})).data["output"][0] == "Berlin"
 
 
-async def test_a_tool_that_is_not_trusted_is_not_run(bench: Workbench) -> None:
+async def test_untrusted_tool_does_not_run(bench: Workbench) -> None:
     bench.trusted = False
     envelope = await bench.tool("reply('ran')").call({})
     assert envelope.error is not None
     assert envelope.error.code == "ACCESS_DENIED"
-    assert "--trust" in envelope.error.message
+    assert "trust its program first" in envelope.error.message
     assert bench.logs == []
 
 
-async def test_without_confinement_nothing_is_run(bench: Workbench) -> None:
+async def test_nothing_runs_without_a_sandbox(bench: Workbench) -> None:
     bench.confinement = RefusingConfinement("nothing here can confine it — install bubblewrap")
     envelope = await bench.tool("reply('ran')").call({})
     assert envelope.error is not None
@@ -163,14 +163,14 @@ async def test_without_confinement_nothing_is_run(bench: Workbench) -> None:
     assert bench.logs == []
 
 
-async def test_calls_run_at_the_same_time_and_leave_nothing(walled: Workbench) -> None:
+async def test_concurrent_calls_leave_nothing_behind(walled: Workbench) -> None:
     tool = walled.tool("reply(arguments['n'])", parameters=[{"name": "n", "type": "integer"}])
     envelopes = await asyncio.gather(*(tool.call({"n": n}) for n in range(8)))
     assert [envelope.data["output"] for envelope in envelopes] == list(range(8))
     assert list(walled.scratch.iterdir()) == []
 
 
-async def test_a_program_may_import_its_neighbours(walled: Workbench) -> None:
+async def test_program_can_import_modules_beside_it(walled: Workbench) -> None:
     (walled.folder() / "neighbour.py").write_text("VALUE = 'near'")
     assert (await walled.tool("import neighbour; reply(neighbour.VALUE)").call({})).text == "near"
 
@@ -179,14 +179,14 @@ async def test_standard_input_can_be_opened_as_a_file(walled: Workbench) -> None
     assert (await walled.tool("reply(open('/dev/stdin').read()[:12])").call({})).text == '{"arguments"'
 
 
-def test_the_description_says_when_to_use_it_and_when_not(bench: Workbench) -> None:
+def test_description_contains_when_to_use_and_when_not(bench: Workbench) -> None:
     docs = {"when_to_use": ["a demo is wanted"], "when_not_to_use": ["it is serious"]}
     description = bench.tool("reply()", docs=docs).description
     assert description == ("Run a demo.\nUse it when: a demo is wanted\nDo not use it when: it is serious")
 
 
 @pytest.mark.parametrize("planted", ["a link", "a folder for all", "a file"])
-async def test_a_scratch_folder_that_another_user_may_have_made_is_not_used(bench: Workbench, planted: str) -> None:
+async def test_scratch_folder_of_another_user_is_not_used(bench: Workbench, planted: str) -> None:
     theirs = bench.root / "theirs"
     theirs.mkdir()
     if planted == "a link":
@@ -204,7 +204,7 @@ async def test_a_scratch_folder_that_another_user_may_have_made_is_not_used(benc
     assert list(theirs.iterdir()) == []
 
 
-async def test_a_scratch_folder_is_its_user_s_alone(bench: Workbench) -> None:
+async def test_scratch_folder_is_private(bench: Workbench) -> None:
     envelope = await bench.tool("import os; reply(os.environ['GOALWRIGHT_SCRATCH'])").call({})
     assert envelope.text.rpartition("/")[0] == str(bench.scratch.resolve())
     assert bench.scratch.stat().st_mode & 0o077 == 0

@@ -1,4 +1,4 @@
-"""A `.git` folder counts for trust, except for what git itself writes there."""
+"""A `.git` folder counts for trust, except for git's own data."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def git(folder: Path, *arguments: str) -> None:
     subprocess.run(["git", *own, *arguments], cwd=folder, check=True, capture_output=True)
 
 
-def test_a_repository_has_the_hash_that_it_had_before_git_counted(folder: Path) -> None:
+def test_git_data_does_not_change_the_hash(folder: Path) -> None:
     before = fingerprint(folder)
     git(folder, "init")
     assert fingerprint(folder) == before
@@ -55,7 +55,7 @@ PLACES = [
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_a_program_in_it_counts_wherever_it_lies(folder: Path, place: str) -> None:
+def test_programs_in_a_git_folder_count(folder: Path, place: str) -> None:
     path = folder / "lib" / ".git" / place
     path.parent.mkdir(parents=True)
     path.write_text("import os\nos.system('true')\n")
@@ -69,7 +69,7 @@ def test_a_program_in_it_counts_wherever_it_lies(folder: Path, place: str) -> No
 @pytest.mark.parametrize(
     "setting", ["fsmonitor = ./evil.sh", "sshCommand = evil", "url = $(evil)", "x = __import__('os')"]
 )
-def test_a_setting_that_runs_something_counts(folder: Path, setting: str) -> None:
+def test_git_settings_that_run_commands_count(folder: Path, setting: str) -> None:
     git(folder, "init")
     before = fingerprint(folder)
     with (folder / ".git" / "config").open("a") as file:
@@ -77,7 +77,7 @@ def test_a_setting_that_runs_something_counts(folder: Path, setting: str) -> Non
     assert fingerprint(folder) != before
 
 
-def test_a_link_in_it_and_a_link_that_it_is_count(folder: Path) -> None:
+def test_links_in_and_to_a_git_folder_count(folder: Path) -> None:
     before = fingerprint(folder)
     outside = folder.parent / "outside"
     outside.mkdir()
@@ -130,7 +130,7 @@ def out_of_the_folder(folder: Path) -> str:
     [in_git, deeper, other_case, around, by_link, by_linked_folder, out_of_the_folder],
     ids=lambda one: one.__name__,
 )
-def test_an_entry_cannot_lie_there(folder: Path, entry: object) -> None:
+def test_entry_in_a_git_folder_is_refused(folder: Path, entry: object) -> None:
     for place in (".git", ".GIT", "lib/.git/hooks"):
         (folder / place).mkdir(parents=True, exist_ok=True)
         (folder / place / "main.py").write_text("print(1)")
@@ -142,7 +142,7 @@ def test_an_entry_cannot_lie_there(folder: Path, entry: object) -> None:
     assert "move the program" in problems[0].remedy
 
 
-def test_a_tool_whose_folder_lies_there_is_refused(folder: Path) -> None:
+def test_tool_in_a_git_folder_is_refused(folder: Path) -> None:
     hidden = folder.parent / ".git" / "demo"
     hidden.parent.mkdir()
     folder.rename(hidden)

@@ -1,4 +1,4 @@
-"""A Go tool's modules come from a proxy, and it is compiled without the network; shown with a stand-in for go."""
+"""A Go tool's modules come from a proxy, and it is compiled without network; uses a fake `go`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.skills.workbench import WALLS, Workbench, any_walls, walls
 if TYPE_CHECKING:
     from pathlib import Path
 
-# Writes down how it is called, and builds a program that answers with that.
+# Records its calls, and builds a program that prints them.
 GO = """#!/bin/sh
 if [ "$1" = version ]; then echo go version go1.22; exit 0; fi
 { echo "call: $*"; echo "cwd: $(pwd)"; echo "module file: $(head -1 go.mod)"
@@ -55,7 +55,7 @@ async def calls(bench: Workbench, module: str, program: str = "package main\n") 
 
 
 @pytest.mark.parametrize("kind", WALLS)
-async def test_modules_are_fetched_from_a_proxy_and_compiled_without_one(bench: Workbench, kind: str) -> None:
+async def test_modules_come_from_a_proxy_and_compile_offline(bench: Workbench, kind: str) -> None:
     bench.confinement = walls(kind, bench.home)
     fetch, build = await calls(bench, "module demo\n\nrequire example.org/x v1.0.0\n")
     assert fetch.startswith("call: mod download|")
@@ -91,7 +91,7 @@ async def test_a_vendored_tool_fetches_nothing(bench: Workbench) -> None:
     assert "GOFLAGS=-mod=vendor " in build
 
 
-async def test_the_users_proxies_count_and_version_control_never(bench: Workbench) -> None:
+async def test_user_proxies_apply_and_version_control_is_off(bench: Workbench) -> None:
     bench.user["GOPROXY"] = "https://go.corp|https://proxy.golang.org,direct"
     fetch, _ = await calls(bench, "module demo\n\nrequire example.org/x v1.0.0\n")
     assert "|GOPROXY=https://go.corp,https://proxy.golang.org|" in fetch

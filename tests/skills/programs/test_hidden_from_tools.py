@@ -1,4 +1,4 @@
-"""What the workspace hides is hidden from programs, under every wall."""
+"""Hidden files of the workspace are hidden from programs in every sandbox."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ async def test_secrets_settings_and_the_journal_cannot_be_read(bench: Workbench)
     assert SECRET not in await read(bench, names)
 
 
-async def test_links_to_them_lead_nowhere(bench: Workbench) -> None:
+async def test_links_to_hidden_files_are_unreadable(bench: Workbench) -> None:
     put(bench.workspace, ".env", ".git/config", "a/b.txt")
     (bench.workspace / "notes.txt").symlink_to(".env")
     (bench.workspace / "a" / "up").symlink_to("../.git")
@@ -66,7 +66,7 @@ async def test_links_to_them_lead_nowhere(bench: Workbench) -> None:
     assert SECRET not in await read(bench, names)
 
 
-async def test_everything_beside_them_is_there(bench: Workbench) -> None:
+async def test_other_files_are_readable(bench: Workbench) -> None:
     names = put(bench.workspace, "a/b/c.txt", "a/top.txt", "readme.md", ".gitignore", ".agents/skills/x/SKILL.md",
                 ".agents/sys.skills/y/z.txt", ".claude/settings.json", text="open")  # fmt: skip
     put(bench.workspace, "a/b/.env", ".git/HEAD", ".agents/journal.sqlite")
@@ -83,7 +83,7 @@ async def test_the_workspace_can_be_listed(bench: Workbench) -> None:
     assert "b.txt" in below
 
 
-async def test_a_program_with_a_hidden_name_still_runs(bench: Workbench) -> None:
+async def test_program_with_a_hidden_name_runs(bench: Workbench) -> None:
     folder = bench.tool("reply('ran')").manifest.folder
     (folder / "main.py").rename(folder / ".env.py")
     (folder / "skill.yaml").write_text((folder / "skill.yaml").read_text().replace("main.py", ".env.py"))
@@ -91,7 +91,7 @@ async def test_a_program_with_a_hidden_name_still_runs(bench: Workbench) -> None
     assert (await bench.load(folder).call({})).text == "ran"
 
 
-async def test_a_tool_among_the_agents_skills_runs_and_sees_its_folder(bench: Workbench) -> None:
+async def test_tool_in_agents_skills_sees_its_folder(bench: Workbench) -> None:
     folder = bench.tool("reply(open(__file__.replace('main.py', 'near.txt')).read())").manifest.folder
     (folder / "near.txt").write_text("near")
     moved = bench.workspace / ".agents" / "skills" / "demo"
@@ -100,14 +100,14 @@ async def test_a_tool_among_the_agents_skills_runs_and_sees_its_folder(bench: Wo
     assert (await bench.load(moved).call({})).text == "near"
 
 
-async def test_what_appears_at_the_top_during_a_run_is_hidden_too(bench: Workbench) -> None:
+async def test_files_created_during_a_run_are_hidden_too(bench: Workbench) -> None:
     tool = bench.tool(READ, parameters=PATHS)
     assert (await tool.call({"paths": [".env"]})).data["output"] == ["FileNotFoundError"]
     put(bench.workspace, ".env", ".agents/journal.sqlite")
     assert SECRET not in (await tool.call({"paths": [".env", ".agents/journal.sqlite"]})).data["output"]
 
 
-async def test_a_hidden_file_that_is_gone_is_no_obstacle(bench: Workbench) -> None:
+async def test_missing_hidden_file_is_ignored(bench: Workbench) -> None:
     put(bench.workspace, "a/.env", "a/.git/config", "a/b.txt", text="open")
     tool = bench.tool(READ, parameters=PATHS)
     assert (await tool.call({"paths": ["a/b.txt"]})).data["output"] == ["open"]
@@ -116,7 +116,7 @@ async def test_a_hidden_file_that_is_gone_is_no_obstacle(bench: Workbench) -> No
     assert (await tool.call({"paths": ["a/b.txt"]})).data["output"] == ["open"]
 
 
-async def test_a_skill_that_links_to_another_project_does_not_show_it(bench: Workbench) -> None:
+async def test_skill_linked_to_another_project_does_not_expose_it(bench: Workbench) -> None:
     other = bench.home / "other"
     names = [str(other / name) for name in put(other, "secret.txt", "src/main.c", ".env", ".git/config", "../up.txt")]
     tool = bench.tool(READ, parameters=PATHS)
@@ -130,7 +130,7 @@ async def test_a_skill_that_links_to_another_project_does_not_show_it(bench: Wor
     assert SECRET not in envelope.data["output"]
 
 
-async def test_a_skill_that_links_to_what_is_hidden_does_not_show_it(bench: Workbench) -> None:
+async def test_skill_linked_to_hidden_files_does_not_expose_them(bench: Workbench) -> None:
     agents = bench.workspace / ".agents"
     put(agents, "journal.sqlite")
     tool = bench.tool(READ, parameters=PATHS)
@@ -144,7 +144,7 @@ async def test_a_skill_that_links_to_what_is_hidden_does_not_show_it(bench: Work
     assert SECRET not in envelope.data["output"]
 
 
-async def test_agents_skills_that_are_a_link_out_show_nothing(bench: Workbench) -> None:
+async def test_agents_skills_linked_outside_expose_nothing(bench: Workbench) -> None:
     private = bench.home / "private"
     put(private, "letter.txt")
     (bench.workspace / ".agents").mkdir(parents=True)
@@ -153,7 +153,7 @@ async def test_agents_skills_that_are_a_link_out_show_nothing(bench: Workbench) 
     assert SECRET not in await read(bench, paths)
 
 
-async def test_a_workspace_under_two_names_is_hidden_under_both(bench: Workbench, tmp_path: Path) -> None:
+async def test_workspace_with_two_paths_is_hidden_under_both(bench: Workbench, tmp_path: Path) -> None:
     put(bench.workspace, ".env")
     tool = bench.tool(READ, parameters=PATHS)
     alias = tmp_path / "alias"
@@ -163,7 +163,7 @@ async def test_a_workspace_under_two_names_is_hidden_under_both(bench: Workbench
     assert SECRET not in (await linked.call({"paths": paths})).data["output"]
 
 
-async def test_many_hidden_files_and_many_beside_them_are_no_obstacle(bench: Workbench) -> None:
+async def test_many_hidden_and_visible_files_are_handled(bench: Workbench) -> None:
     put(bench.workspace, *(f"keys/{n}.pem" for n in range(150)), *(f"keys/{n}.txt" for n in range(1500)))
     found = await read(bench, ["keys/0.pem", "keys/149.pem", "keys/7.txt", "keys/1499.txt"])
     assert [one == SECRET for one in found] == [False, False, True, True]

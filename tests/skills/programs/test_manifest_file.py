@@ -1,4 +1,4 @@
-"""A `skill.yaml` becomes tools, or problems that say which and why."""
+"""A `skill.yaml` is parsed into tools and problems."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def folder(tmp_path: Path) -> Path:
     return path
 
 
-def test_everything_declared_is_read(folder: Path) -> None:
+def test_reads_all_declared_keys(folder: Path) -> None:
     (manifest,), problems = parse(GOOD, folder)
     assert problems == []
     assert (manifest.name, manifest.runtime, manifest.timeout) == ("excel_read", "python", 12.5)
@@ -61,7 +61,7 @@ def test_parameters_become_a_json_schema(folder: Path) -> None:
     assert schema["additionalProperties"] is False
 
 
-def test_an_array_says_that_it_holds_anything(folder: Path) -> None:
+def test_array_schema_has_items(folder: Path) -> None:
     text = GOOD.replace("{name: rows, type: integer, default: 10}", "{name: rows, type: array}")
     assert parse(text, folder)[0][0].schema["properties"]["rows"] == {"type": "array", "items": {}}
 
@@ -71,7 +71,7 @@ def test_the_default_timeout_is_thirty_seconds(folder: Path) -> None:
     assert parse(text, folder)[0][0].timeout == 30
 
 
-def test_a_list_of_tools_shares_the_keys_beside_it(folder: Path) -> None:
+def test_tools_share_the_keys_beside_the_list(folder: Path) -> None:
     text = """
 runtime: python
 entry: main.py
@@ -87,7 +87,7 @@ tools:
     ]
 
 
-def test_a_bad_tool_leaves_its_neighbours(folder: Path) -> None:
+def test_invalid_tool_does_not_affect_others(folder: Path) -> None:
     text = """
 runtime: python
 entry: main.py
@@ -125,9 +125,7 @@ tools:
         (("name: rows", "name: path"), "declared twice"),
     ],
 )
-def test_a_tool_that_cannot_be_offered_is_ignored_with_its_reason(
-    folder: Path, change: tuple[str, str], says: str
-) -> None:
+def test_invalid_tool_is_ignored_with_a_reason(folder: Path, change: tuple[str, str], says: str) -> None:
     manifests, problems = parse(GOOD.replace(*change), folder)
     assert manifests == []
     assert any(says in problem.what for problem in problems), [str(p) for p in problems]
@@ -151,7 +149,7 @@ def test_all_faults_are_reported_at_once(folder: Path) -> None:
         ("a" * 300_000, "too large"),
     ],
 )
-def test_text_that_is_not_a_manifest_is_a_problem_never_a_crash(folder: Path, text: str, says: str) -> None:
+def test_invalid_manifest_is_a_problem_not_a_crash(folder: Path, text: str, says: str) -> None:
     manifests, problems = parse(text, folder)
     assert manifests == []
     assert problems
@@ -175,7 +173,7 @@ def test_a_dash_in_the_folder_is_an_underscore_in_the_name() -> None:
     assert domain(Path("web-page")) == "web_page"
 
 
-def test_a_folder_without_the_file_offers_nothing_and_says_nothing(tmp_path: Path) -> None:
+def test_folder_without_manifest_has_no_tools_and_problems(tmp_path: Path) -> None:
     assert read(tmp_path) == ([], [])
 
 
@@ -193,7 +191,7 @@ def test_no_text_crashes_the_parser(text: str) -> None:
     assert problems
 
 
-def test_each_problem_knows_its_rule_its_tool_and_its_line(folder: Path) -> None:
+def test_problems_have_rule_tool_and_line(folder: Path) -> None:
     text = """runtime: python
 entry: main.py
 tools:
@@ -214,7 +212,7 @@ tools:
     ]
 
 
-def test_a_key_that_tools_share_has_its_own_line(folder: Path) -> None:
+def test_shared_key_has_its_own_line(folder: Path) -> None:
     text = "description: Read.\nruntime: python\nentry: main.py\ntools:\n  - name: excel_read\n"
     ((manifest,), _) = parse(text, folder)
     assert (manifest.spot.line("description"), manifest.line) == (1, 5)

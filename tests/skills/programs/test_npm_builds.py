@@ -1,4 +1,4 @@
-"""A Node tool's packages are installed once, from the user's registry, and run nothing on the way."""
+"""A Node tool's packages are installed once from the user's registry, without running scripts."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ slow = pytest.mark.slow
 
 
 class Registry(http.server.ThreadingHTTPServer):
-    """A registry on loopback with the package shout, whose own dependencies a test may choose."""
+    """A registry on loopback with the package shout, whose dependencies a test can set."""
 
     def __init__(self) -> None:
         self.dependencies: dict[str, str] = {}
@@ -87,7 +87,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
-        """Say nothing."""
+        """Log nothing."""
 
 
 @pytest.fixture
@@ -107,7 +107,7 @@ def bench(request: pytest.FixtureRequest, tmp_path: Path, registry: Registry) ->
 
 @pytest.fixture
 def plain_bench(tmp_path: Path, registry: Registry) -> Workbench:
-    """For what has nothing to do with the kind of walls: npm takes a second of CPU time whenever it starts."""
+    """For tests that do not depend on the sandbox: each start of npm takes a second of CPU time."""
     return prepared(tmp_path, any_walls(tmp_path / "home"), registry)
 
 
@@ -156,9 +156,7 @@ async def test_packages_are_installed_once_outside_the_folder_beside_a_copy_with
 
 @slow
 @needs_npm
-async def test_a_lock_is_kept_to_and_a_copy_shows_nothing_that_the_folder_links_to(
-    plain_bench: Workbench, registry: Registry
-) -> None:
+async def test_lock_is_respected_and_copy_excludes_linked_files(plain_bench: Workbench, registry: Registry) -> None:
     folder = tool(plain_bench, dependencies={"shout": "^1.0.0"})
     digest = base64.b64encode(hashlib.sha512(registry.tarball()).digest()).decode()
     entry = {"version": "1.0.0", "resolved": f"{registry.url}shout/-/shout-1.0.0.tgz", "integrity": f"sha512-{digest}"}
@@ -170,7 +168,7 @@ async def test_a_lock_is_kept_to_and_a_copy_shows_nothing_that_the_folder_links_
     (folder / "data.txt").symlink_to(plain_bench.home / "secret.txt")
     text = await answer(plain_bench, folder)
     assert "is a link to" in text
-    assert "into it" in text
+    assert "by copies" in text
     copied = [path for path in (plain_bench.root / "cache").rglob("data.txt") if not path.is_symlink()]
     assert copied == []
 
@@ -178,7 +176,7 @@ async def test_a_lock_is_kept_to_and_a_copy_shows_nothing_that_the_folder_links_
 @slow
 @needs_npm
 @pytest.mark.parametrize("address", ["git+file://{}", "git+file://{}#main", "file:{}", "{}"])
-async def test_a_package_of_a_package_from_elsewhere_is_refused_and_runs_nothing(
+async def test_indirect_dependency_from_elsewhere_is_refused(
     plain_bench: Workbench, registry: Registry, address: str
 ) -> None:
     evil = plain_bench.root / "evil"
@@ -227,11 +225,11 @@ async def test_an_empty_manifest_needs_no_npm(bench: Workbench) -> None:
 
 
 @needs_npm
-async def test_a_folder_that_leads_to_another_project_is_not_copied(bench: Workbench) -> None:
+async def test_folder_linked_to_another_project_is_not_copied(bench: Workbench) -> None:
     project = bench.home / "other"
     (project / ".git").mkdir(parents=True)
     tool(bench, dependencies={"shout": "1.0.0"}).rename(project / "demo")
     (project / "demo" / ".git").mkdir()
     bench.workspace.joinpath("skills", "demo").symlink_to(project / "demo")
-    assert "leads to a project elsewhere" in await answer(bench, bench.workspace / "skills" / "demo")
+    assert "links to a project elsewhere" in await answer(bench, bench.workspace / "skills" / "demo")
     assert not (bench.root / "cache").exists()

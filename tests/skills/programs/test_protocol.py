@@ -1,4 +1,4 @@
-"""A tool's answer line is kept as it was written."""
+"""A tool's answer line is preserved."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from goalwright_skills.programs.protocol import ProgramAnswer, parse
         ('{"o\\u0075tput": [1]}', "[1]"),
     ],
 )
-def test_the_text_is_the_output_as_written(line: str, text: str) -> None:
+def test_text_is_the_output_as_written(line: str, text: str) -> None:
     answer = parse(line)
     assert isinstance(answer, ProgramAnswer)
     assert answer.text == text
@@ -37,7 +37,7 @@ def test_the_text_is_the_output_as_written(line: str, text: str) -> None:
         st.none() | st.integers() | st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)
     )
 )
-def test_other_json_is_kept_whole(value: object) -> None:
+def test_other_json_is_kept(value: object) -> None:
     answer = parse(json.dumps({"note": "output", "output": {"value": value}, "error": ""}, ensure_ascii=False))
     assert isinstance(answer, ProgramAnswer)
     assert json.loads(answer.text) == answer.value

@@ -1,4 +1,4 @@
-"""A Python tool's packages are installed once, from wheels of the user's index, and run nothing on the way."""
+"""A Python tool's packages are installed once from wheels of the user's index, without running their code."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Workbench:
 
 @pytest.fixture
 def plain_bench(tmp_path: Path) -> Workbench:
-    """For what has nothing to do with the kind of walls: each environment takes a second or two of CPU time."""
+    """For tests that do not depend on the sandbox: each environment takes a second or two of CPU time."""
     return prepared(tmp_path, any_walls(tmp_path / "home"))
 
 
@@ -42,7 +42,7 @@ def prepared(root: Path, confinement: Confinement) -> Workbench:
 
 
 def wheel(folder: Path, **files: str) -> None:
-    """A wheel with one function, and other files."""
+    """Write a wheel with one function, and other files."""
     folder.mkdir(exist_ok=True)
     with zipfile.ZipFile(folder / "shout-1.0-py3-none-any.whl", "w") as archive:
         archive.writestr("shout.py", "def loud(text):\n    return text.upper()\n")
@@ -63,7 +63,7 @@ async def call(bench: Workbench, requirements: str = "shout==1.0\n", program: st
 
 
 @slow
-async def test_requirements_are_installed_once_and_by_no_module_beside_the_tool_or_in_the_current_folder(
+async def test_requirements_are_installed_once_without_importing_local_modules(
     bench: Workbench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folders = (bench.folder(), bench.workspace)
@@ -85,7 +85,7 @@ async def test_requirements_are_installed_once_and_by_no_module_beside_the_tool_
 
 
 @slow
-async def test_a_package_without_a_wheel_is_an_error_and_tried_again_and_that_of_another_index_is_another(
+async def test_missing_wheel_is_an_error_and_retried_and_indexes_are_separate(
     plain_bench: Workbench,
 ) -> None:
     (plain_bench.root / "wheels" / "shout-1.0-py3-none-any.whl").unlink()
@@ -101,7 +101,7 @@ async def test_a_package_without_a_wheel_is_an_error_and_tried_again_and_that_of
     wheel(plain_bench.root / "wheels")
     assert (await call(plain_bench)).data["output"][0] == "ADA"
 
-    # The same requirements, fetched from elsewhere, make an environment of their own.
+    # The same requirements from another index need another environment.
     wheel(plain_bench.root / "other", **{"shout/__init__.py": "def loud(text): return 'poisoned'"})
     plain_bench.user["PIP_FIND_LINKS"] = str(plain_bench.root / "other")
     assert (await call(plain_bench)).data["output"][0] == "poisoned"
@@ -110,12 +110,12 @@ async def test_a_package_without_a_wheel_is_an_error_and_tried_again_and_that_of
 @slow
 async def test_a_wheel_cannot_replace_the_interpreter(plain_bench: Workbench) -> None:
     wheel(plain_bench.root / "wheels", **{"shout-1.0.data/scripts/python": "#!/bin/sh\necho evil\n"})
-    assert "is not this Python any more" in (await call(plain_bench)).text
+    assert "was replaced by a package" in (await call(plain_bench)).text
 
 
 @slow
-async def test_a_wheel_cannot_bring_code_to_where_there_are_no_walls(bench: Workbench) -> None:
-    """The launcher of Landlock runs outside: it must not be started by what a wheel may have furnished."""
+async def test_wheel_cannot_run_code_outside_the_sandbox(bench: Workbench) -> None:
+    """Landlock's launcher runs outside the sandbox, so it must not use an interpreter that a wheel can modify."""
     secret = bench.home / "secret"
     secret.parent.mkdir(parents=True, exist_ok=True)
     secret.write_text("secret")
@@ -157,7 +157,7 @@ async def test_requirements_from_elsewhere_are_refused_before_anything_starts(be
     assert not (bench.root / "cache").exists()
 
 
-async def test_requirements_that_are_a_link_show_nothing_of_where_it_leads(bench: Workbench) -> None:
+async def test_linked_requirements_do_not_expose_their_target(bench: Workbench) -> None:
     (bench.workspace / ".env").write_text("KEY=secret\n")
     (bench.folder() / "requirements.txt").symlink_to(bench.workspace / ".env")
     tool = bench.tool("reply('ran')")

@@ -23,7 +23,7 @@ const line = require("fs").readFileSync(0, "utf8").split("\\n")[0];
 const { name } = JSON.parse(line).arguments;
 console.log(JSON.stringify({ output: `hello ${name}`, error: "" }));
 """
-# It reads no arguments, as those in the docs do: encoding/json would have to be compiled, too.
+# It reads no arguments, because encoding/json would have to be compiled too.
 GO = """
 package main
 
@@ -79,7 +79,7 @@ async def test_javascript_runs(bench: Workbench) -> None:
 
 
 @needs_node
-async def test_a_folders_own_packages_are_used(bench: Workbench) -> None:
+async def test_node_modules_of_the_folder_are_used(bench: Workbench) -> None:
     program = JAVASCRIPT.replace("hello ${name}", "${require('shout')(name)}")
     folder = tool_folder(bench, "node", "main.js", program)
     package = folder / "node_modules" / "shout"
@@ -103,7 +103,7 @@ async def test_go_is_built_once(bench: Workbench) -> None:
 
 @needs_go
 @pytest.mark.usefixtures("warm_go")
-async def test_go_that_does_not_compile_says_where(plain_bench: Workbench) -> None:
+async def test_go_compile_error_names_the_line(plain_bench: Workbench) -> None:
     folder = tool_folder(plain_bench, "go", "main.go", "package main\nfunc main() { nonsense }\n")
     (folder / "go.mod").write_text("module greet\n\ngo 1.18\n")
     text = await answer(plain_bench, folder)
@@ -112,7 +112,7 @@ async def test_go_that_does_not_compile_says_where(plain_bench: Workbench) -> No
 
 
 @needs_go
-async def test_go_without_a_module_file_says_so(bench: Workbench) -> None:
+async def test_go_without_go_mod_is_an_error(bench: Workbench) -> None:
     assert "go mod init" in await answer(bench, tool_folder(bench, "go", "main.go", GO))
 
 
@@ -123,21 +123,21 @@ async def test_a_binary_runs(bench: Workbench) -> None:
     assert await answer(bench, folder) == "hello ada"
 
 
-async def test_a_missing_toolchain_is_a_clear_error(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_missing_toolchain_is_an_error(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(bench.root))
     text = await answer(bench, tool_folder(bench, "node", "main.js", JAVASCRIPT))
     assert "node is not installed" in text
     assert "install Node.js" in text
 
 
-def test_the_toolchains_of_this_machine_are_listed() -> None:
+def test_lists_installed_toolchains() -> None:
     found = {toolchain.runtime: toolchain for toolchain in available()}
     assert set(found) == {"python", "node", "go"}
     assert found["python"].version.startswith("3.")
     assert all(toolchain.path or toolchain.hint for toolchain in found.values())
 
 
-async def test_a_program_in_local_does_not_show_what_others_keep_there(
+async def test_program_in_usr_local_does_not_expose_its_neighbours(
     bench: Workbench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     local = bench.home / ".local"

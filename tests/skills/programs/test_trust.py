@@ -1,4 +1,4 @@
-"""Trust is kept by content: a changed program must be trusted again."""
+"""Trust depends on the content: a changed program must be trusted again."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def folder(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_new_tool_is_not_trusted_until_the_user_says_so(tmp_path: Path, folder: Path) -> None:
+def test_new_tool_is_untrusted_until_the_user_trusts_it(tmp_path: Path, folder: Path) -> None:
     trust = Trust(tmp_path / "state" / "trust.json")
     assert not trust.is_trusted(folder, "workspace")
     trust.trust(folder)
@@ -112,7 +112,7 @@ LINKS = [to_itself, to_an_ancestor, two_to_one_folder, a_loop_of_two, out_of_the
 
 
 @pytest.mark.parametrize("make", LINKS, ids=lambda make: make.__name__)
-def test_linked_folders_end_are_stable_and_count_by_their_content(folder: Path, make: Callable[[Path], Path]) -> None:
+def test_hash_of_linked_folders_terminates_and_depends_on_content(folder: Path, make: Callable[[Path], Path]) -> None:
     linked = make(folder)
     before = fingerprint(folder)
     assert fingerprint(folder) == before
@@ -142,7 +142,7 @@ def test_each_real_folder_is_followed_once_and_every_link_is_hashed(
 
 
 @pytest.mark.parametrize("make", LINKS, ids=lambda make: make.__name__)
-def test_a_link_that_leads_elsewhere_changes_the_hash(folder: Path, make: Callable[[Path], Path]) -> None:
+def test_changed_link_target_changes_the_hash(folder: Path, make: Callable[[Path], Path]) -> None:
     make(folder)
     before = fingerprint(folder)
     changed = next(path for path in sorted(folder.rglob("*")) if path.is_symlink())
@@ -153,7 +153,7 @@ def test_a_link_that_leads_elsewhere_changes_the_hash(folder: Path, make: Callab
     assert fingerprint(folder) != before
 
 
-def test_many_links_to_the_folder_itself_do_not_multiply(folder: Path) -> None:
+def test_links_to_the_folder_itself_are_followed_once(folder: Path) -> None:
     for number in range(8):
         (folder / f"self{number}").symlink_to(".")
 
@@ -169,7 +169,7 @@ def test_many_links_to_the_folder_itself_do_not_multiply(folder: Path) -> None:
         signal.signal(signal.SIGALRM, before)
 
 
-def test_a_link_to_nothing_counts_by_its_target(folder: Path) -> None:
+def test_broken_link_is_hashed_by_its_target(folder: Path) -> None:
     (folder / "dangling").symlink_to("nowhere")
     before = fingerprint(folder)
     (folder / "dangling").unlink()
@@ -184,7 +184,7 @@ def test_too_many_files_are_an_error_with_a_remedy(folder: Path, monkeypatch: py
     assert "out of the tool's folder" in caught.value.hint
 
 
-def test_a_workspace_is_trusted_with_its_settings_as_they_are(tmp_path: Path) -> None:
+def test_workspace_trust_covers_its_settings(tmp_path: Path) -> None:
     trust = Trust(tmp_path / "trust.json")
     workspace = tmp_path / "w"
     workspace.mkdir()
@@ -197,7 +197,7 @@ def test_a_workspace_is_trusted_with_its_settings_as_they_are(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("folder_name", [".agents/seed", "prompts", "prompts/deep"])
-def test_a_workspace_is_trusted_with_its_templates_as_they_are(tmp_path: Path, folder_name: str) -> None:
+def test_workspace_trust_covers_its_templates(tmp_path: Path, folder_name: str) -> None:
     trust = Trust(tmp_path / "trust.json")
     workspace = tmp_path / "w"
     (workspace / folder_name).mkdir(parents=True)
@@ -211,7 +211,7 @@ def test_a_workspace_is_trusted_with_its_templates_as_they_are(tmp_path: Path, f
     assert not trust.trusts_workspace(workspace)
 
 
-def test_what_an_earlier_version_trusted_without_templates_is_still_trusted(tmp_path: Path) -> None:
+def test_trust_without_templates_stays_valid(tmp_path: Path) -> None:
     settings = tmp_path / "goalwright.toml"
     settings.write_text("max_tasks = 3")
     key = hashlib.sha256(str(settings).encode() + b"\0" + settings.read_bytes()).hexdigest()

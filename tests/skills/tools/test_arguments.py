@@ -1,4 +1,4 @@
-"""Arguments are checked, and every fault names the parameter and its description."""
+"""Arguments are validated, and every fault names the parameter and its description."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_a_whole_float_is_an_integer() -> None:
         ({"path": "a", "zzz": 3}, "the parameters are: path, rows, mode, filter"),
     ],
 )
-def test_a_fault_says_which_and_what_to_do(arguments: dict[str, Any], says: str) -> None:
+def test_faults_name_the_parameter_and_the_remedy(arguments: dict[str, Any], says: str) -> None:
     faults = check_arguments(PARAMETERS, arguments)[1]
     assert len(faults) == 1
     assert says in faults[0]

@@ -1,4 +1,4 @@
-"""Forms: what an answer gives, what is wrong with it, and which forms ask for a secret."""
+"""Forms: the values and faults of an answer, and the detection of secrets."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def one(**field: Any) -> dict[str, Any]:
     return {"type": "object", "properties": {"it": field}}
 
 
-def test_an_object_is_read_with_defaults_and_texts_become_what_the_field_wants() -> None:
+def test_object_is_parsed_with_defaults_and_conversions() -> None:
     values, faults = parse_answer(FORM, '{"name": "Ada", "age": "36", "share": 0.5, "sizes": "s, m"}')
     assert faults == []
     assert values == {"name": "Ada", "age": 36, "share": 0.5, "sizes": ["s", "m"], "sure": False}
@@ -53,11 +53,11 @@ def test_every_fault_is_named_at_once() -> None:
         ({"type": "string"}, '{"it": "as JSON"}', "as JSON"),
     ],
 )
-def test_one_field_takes_a_bare_text(field: dict[str, Any], text: str, value: Any) -> None:
+def test_single_field_takes_plain_text(field: dict[str, Any], text: str, value: Any) -> None:
     assert parse_answer(one(**field), text) == ({"it": value}, [])
 
 
-def test_several_fields_need_an_object_and_none_need_nothing() -> None:
+def test_several_fields_need_an_object() -> None:
     assert parse_answer(FORM, "Ada")[1]
     assert parse_answer({"type": "object", "properties": {}}, "yes") == ({}, [])
 
@@ -70,10 +70,10 @@ def test_a_form_that_asks_for_a_secret_is_found(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["name", "passenger", "opinion", "spin", "tokens_per_page", "keyword"])
-def test_other_forms_are_not(name: str) -> None:
+def test_other_forms_do_not_ask_for_a_secret(name: str) -> None:
     assert asks_secret({"properties": {name: {"type": "string"}}}) is None
 
 
-def test_a_secret_in_the_message_or_the_format_counts_too() -> None:
+def test_secret_in_message_or_format_is_detected() -> None:
     assert asks_secret(one(type="string"), "Please enter your password") == "it"
     assert asks_secret(one(type="string", format="password")) == "it"

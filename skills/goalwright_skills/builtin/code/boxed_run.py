@@ -1,4 +1,4 @@
-"""One command behind the walls: in the run's artifacts, within a time, and with no network but by rule."""
+"""Runs one command in the sandbox: in the run's artifacts, with a timeout, and without network unless allowed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from goalwright_skills.programs import process
 from goalwright_skills.programs.environment import environment
 from goalwright_skills.programs.executable import not_started, out_of_memory, scratch_folder, size_text, status_text
 from goalwright_skills.tools.artifacts import Output, hashed_since, remove_new, stamps, with_artifacts
-from goalwright_skills.tools.envelope import TEXT_LIMIT, CallLog, Context, Envelope, failure, time_since
+from goalwright_skills.tools.envelope import CallLog, Context, Envelope, failure, time_since
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 SECONDS = 60.0
 NEEDS_BUBBLEWRAP = "commands have no network here: hosts can be allowed only where bubblewrap works"
-_SHOWN = 2_000  # characters of a failed command's output
+_SHOWN = 2_000  # characters of output quoted in an error
 _MODULE = re.compile(r"^ModuleNotFoundError: No module named '([^']{1,100})'", re.MULTILINE)
 _PACKAGE = re.compile(r"Cannot find (?:module|package) '([^']{1,100})'")
 
@@ -42,8 +42,8 @@ _PACKAGE = re.compile(r"Cannot find (?:module|package) '([^']{1,100})'")
 class BoxedRun:
     """Runs commands for one tool; `reads` are folders that they may read besides the workspace.
 
-    A command may take `seconds`, by default a minute, and reach `hosts` by HTTP if the walls here can have a way out;
-    `find` says which addresses they have.
+    A command has a timeout of `seconds`, by default 60, and reaches `hosts` by HTTP if the sandbox supports a proxy;
+    `find` resolves host names.
     """
 
     tool: str
@@ -57,22 +57,22 @@ class BoxedRun:
 
     @property
     def limit(self) -> float:
-        """The seconds after which a command is stopped."""
+        """The timeout in seconds."""
         return self.seconds or SECONDS
 
     @property
     def context(self) -> Context:
-        """What the tool was called with."""
+        """The context of the call."""
         return Context(str(self.host.workspace), dict(self.arguments))
 
     def failed(self, code: Code, message: str, data: Mapping[str, Any] | None = None) -> Envelope:
-        """An error envelope."""
+        """Return an error envelope."""
         return replace(failure(code, message, self.context, time_ms=time_since(self.start)), data=data or {})
 
     async def run(self, command: Callable[[Path], Command]) -> Envelope:
-        """Run the command that is made for a scratch folder; every failure is an envelope, never an exception."""
+        """Run the command made for a scratch folder; every failure is an envelope, never an exception."""
         if self.host.confinement.refusal:
-            return self.failed("ACCESS_DENIED", f"{self.tool} is not run: {self.host.confinement.refusal}")
+            return self.failed("ACCESS_DENIED", f"{self.tool} was not run: {self.host.confinement.refusal}")
         try:
             return await self._run(command)
         except (GoalwrightError, OSError) as error:
@@ -80,30 +80,32 @@ class BoxedRun:
 
     async def _run(self, command: Callable[[Path], Command]) -> Envelope:
         host, artifacts = self.host, self.host.artifacts
-        assert artifacts is not None  # noqa: S101 - code is run within a run
+        assert artifacts is not None  # noqa: S101 - every run has artifacts
         safe_files.make_folder(artifacts, below=safe_files.anchor(artifacts, host.workspace))
         before = await asyncio.to_thread(stamps, artifacts, hidden=True)
         with scratch_folder(host.scratch) as scratch:
-            ended, network = await self._reaching(command(scratch), scratch, artifacts)
+            ended, network = await self._run_with_network(command(scratch), scratch, artifacts)
         if ended.how == "full":
             await asyncio.to_thread(remove_new, artifacts, before)
-            return self.failed("EXECUTION_ERROR", f"{self.tool} left {ended.stderr} — keep less of it")
+            return self.failed("EXECUTION_ERROR", f"{self.tool} left {ended.stderr} — write fewer or smaller files")
         left = await hashed_since(artifacts, before)
         host.log(CallLog(self.tool, "", ended.stderr, ended.status, time.monotonic() - self.start))
         return self._envelope(ended, network | ({"artifacts": left} if left else {}))
 
-    async def _reaching(self, command: Command, scratch: Path, artifacts: Path) -> tuple[process.Ended, dict[str, Any]]:
-        """How it ended, and what it reached of the network if it may have any."""
+    async def _run_with_network(
+        self, command: Command, scratch: Path, artifacts: Path
+    ) -> tuple[process.Ended, dict[str, Any]]:
+        """Run the command with its network access; returns its end and the hosts that it reached or tried to reach."""
         if not self.hosts:
-            return await self._in_box(command, scratch, artifacts), {}
+            return await self._run_in_box(command, scratch, artifacts), {}
         if not self.host.confinement.bridges:
-            return await self._in_box(command, scratch, artifacts), {"network": {"off": NEEDS_BUBBLEWRAP}}
+            return await self._run_in_box(command, scratch, artifacts), {"network": {"off": NEEDS_BUBBLEWRAP}}
         async with BoxProxy([AllowedHost.of(host) for host in self.hosts], self.find) as proxy:
-            ended = await self._in_box(command, scratch, artifacts, proxy.inner.fileno())
+            ended = await self._run_in_box(command, scratch, artifacts, proxy.inner.fileno())
         network = {"reached": [*proxy.reached], "refused": [*proxy.refused]}
         return ended, {"network": network} if any(network.values()) else {}
 
-    async def _in_box(
+    async def _run_in_box(
         self, command: Command, scratch: Path, artifacts: Path, bridge: int | None = None
     ) -> process.Ended:
         host = self.host
@@ -111,7 +113,7 @@ class BoxedRun:
         readable = (host.workspace, *self.reads)
         limits = host.limits.for_timeout(self.limit)
         box = Box(artifacts, readable, (scratch, artifacts), False, limits, (*shown, *self.reads), host.views, bridge)
-        env = environment(host.environ, (), scratch) | _own_variables(host.workspace, artifacts)
+        env = environment(host.environ, (), scratch) | _run_variables(host.workspace, artifacts)
         launch = await asyncio.to_thread(host.confinement.launch, command, box)
         full = partial(host.disk.exceeded, (scratch, artifacts))
         live = LiveOutput(partial(host.show, self.tool))
@@ -125,14 +127,14 @@ class BoxedRun:
         name, shown = self.tool, _output(ended)
         match ended.how:
             case "timeout":
-                what = f"{name} took longer than {self.limit:g} s and was stopped, with all that it had started"
-                return self.failed("TIMEOUT", f"{what} — do less at once{_quoted(shown)}", data)
+                problem = f"{name} took longer than {self.limit:g} s and was stopped with all its processes"
+                return self.failed("TIMEOUT", f"{problem} — do less at once{_quoted(shown)}", data)
             case "memory":
-                what = f"{name} used more than {size_text(self.host.limits.memory)} of memory and was stopped"
-                return self.failed("EXECUTION_ERROR", f"{what} — do less at once", data)
+                problem = f"{name} used more than {size_text(self.host.limits.memory)} of memory and was stopped"
+                return self.failed("EXECUTION_ERROR", f"{problem} — do less at once", data)
             case "flood":
-                what = f"{name} wrote more than {process.STDOUT_LIMIT // 1024**2} MB and was stopped"
-                return self.failed("EXECUTION_ERROR", f"{what} — write to a file instead", data)
+                problem = f"{name} wrote more than {process.STDOUT_LIMIT // 1024**2} MB and was stopped"
+                return self.failed("EXECUTION_ERROR", f"{problem} — write to a file instead", data)
         data = {"exit_status": ended.status} | data
         if ended.status != 0:
             return self.failed("EXECUTION_ERROR", f"{name} failed ({self._why(ended)}){_quoted(shown)}", data)
@@ -144,54 +146,52 @@ class BoxedRun:
     def _why(self, ended: process.Ended) -> str:
         status = status_text(ended.status)
         if (module := _MODULE.search(ended.stderr)) is not None:
-            return f"{status}: the Python module {module[1]!r} is not installed, and nothing is installed for it"
+            return f"{status}: the Python module {module[1]!r} is not installed and cannot be installed here"
         if (package := _PACKAGE.search(ended.stderr)) is not None:
-            return f"{status}: the Node package {package[1]!r} is not installed, and nothing is installed for it"
+            return f"{status}: the Node package {package[1]!r} is not installed and cannot be installed here"
         if out_of_memory(ended.stderr):
-            return f"{status}: a process may use {size_text(self.host.limits.memory)} of memory"
+            return f"{status}: the limit on memory is {size_text(self.host.limits.memory)} for a process"
         return status
 
 
-def _own_variables(workspace: Path, artifacts: Path) -> dict[str, str]:
+def _run_variables(workspace: Path, artifacts: Path) -> dict[str, str]:
     return {"GOALWRIGHT_WORKSPACE": str(workspace), "GOALWRIGHT_ARTIFACTS": os.path.realpath(artifacts)}
 
 
 def _output(ended: process.Ended) -> str:
-    """What the command wrote, standard error below standard output."""
+    """Return the command's output, standard error below standard output."""
     parts = [ended.stdout.rstrip("\n"), f"[stderr]\n{ended.stderr.rstrip()}" if ended.stderr.strip() else ""]
     return "\n".join(filter(None, parts)) or "(no output)"
 
 
 def _quoted(text: str) -> str:
-    limit = min(_SHOWN, TEXT_LIMIT)
-    shown = text if len(text) <= limit else f"[…]\n{text[-limit:]}"
-    return f"\n{shown}"
+    return "\n" + (text if len(text) <= _SHOWN else f"[…]\n{text[-_SHOWN:]}")
 
 
-PAUSE = 0.1
+INTERVAL = 0.1
 LONGEST = 4_000
 
 
 class LiveOutput:
-    """Gathers bytes and shows them as text; of much at once, the end."""
+    """Collects output and shows it as text a few times a second; of a long part, only the end."""
 
     def __init__(self, show: Callable[[str], None]) -> None:
         self._show = show
         self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
         self._text = ""
-        self._planned: asyncio.TimerHandle | None = None
+        self._timer: asyncio.TimerHandle | None = None
 
     def hear(self, data: bytes) -> None:
-        """Take what came."""
+        """Add a chunk of output."""
         self._text = (self._text + self._decode(data))[-LONGEST:]
-        if self._planned is None:
-            self._planned = asyncio.get_running_loop().call_later(PAUSE, self.flush)
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(INTERVAL, self.flush)
 
     def flush(self) -> None:
-        """Show what came since the last time."""
-        if self._planned is not None:
-            self._planned.cancel()
-            self._planned = None
+        """Show the output since the last time."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
         if self._text:
             text, self._text = self._text, ""
             self._show(text)

@@ -1,4 +1,4 @@
-"""`python_run`: runs Python code that a model wrote. It is off unless the user wants it."""
+"""`python_run` and `shell_run`: run code and commands that a model wrote. Both are off by default."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 
 LONGEST = 100_000
-BOX = (
-    "It runs confined: in the run's artifacts, where it may write files; it may read the workspace "
-    f"($GOALWRIGHT_WORKSPACE), has no network, and is stopped after {SECONDS:g} s. Nothing can be installed."
+_SANDBOX = (
+    "It runs in a sandbox, in the folder of the run's artifacts, where it can write files. It can read the workspace "
+    "($GOALWRIGHT_WORKSPACE)"
 )
 
 
@@ -35,10 +35,13 @@ class PythonRun:
     """Runs Python code."""
 
     name = "python_run"
-    description = f"Run Python code, and return what it prints. {BOX}"
+    description = (
+        f"Run Python code and return its output. {_SANDBOX}, has no network and a timeout of {SECONDS:g} s. "
+        "Packages cannot be installed."
+    )
     key = "code"
     parameters: ClassVar[Mapping[str, Any]] = tool_parameters(
-        "code", code=string_parameter("A whole program. Print what you want to see.")
+        "code", code=string_parameter("A complete program. Print the results.")
     )
 
     def __init__(self, host: Callable[[], ToolHost] | None) -> None:
@@ -46,50 +49,50 @@ class PythonRun:
 
     @classmethod
     def of(cls, run: ToolContext) -> PythonRun:
-        """The tool of one task."""
+        """Return the tool of one task."""
         return cls(run.host)
 
     def effects(self, _arguments: Mapping[str, Any]) -> Effects:
-        """It may write to the run's artifacts."""
+        """Return that a call writes to the run's artifacts."""
         return Effects("artifacts")
 
     def preview(self, arguments: Mapping[str, Any]) -> str:
-        """The code itself."""
+        """Return the code."""
         return f"{self.name}\n{arguments.get(self.key)}"
 
     async def call(self, arguments: Mapping[str, Any]) -> Envelope:
-        """Run it; every failure is an envelope, never an exception."""
-        assert self._host is not None  # noqa: S101 - only a planner sees a tool without a host
-        given = join_surrogates(dict(arguments))
-        run = self.boxed(BoxedRun(self.name, self._host(), arguments=given))
-        code = given.get(self.key)
-        known = self.parameters["properties"]
-        if not isinstance(code, str) or not code.strip() or given.keys() - known.keys():
-            return run.failed("INVALID_PARAM", f"give {' and '.join(known)}, and nothing else — not {given!r:.200}")
-        if fault := self.fault(given):
+        """Run the code; every failure is an envelope, never an exception."""
+        assert self._host is not None  # noqa: S101 - only planners see a tool without a host
+        parsed = join_surrogates(dict(arguments))
+        run = self.boxed(BoxedRun(self.name, self._host(), arguments=parsed))
+        code = parsed.get(self.key)
+        names = self.parameters["properties"]
+        if not isinstance(code, str) or not code.strip() or parsed.keys() - names.keys():
+            return run.failed("INVALID_PARAM", f"give {' and '.join(names)}, and nothing else — not {parsed!r:.200}")
+        if fault := self.fault(parsed):
             return run.failed("INVALID_PARAM", fault)
         if len(code) > LONGEST:
-            what = f"{self.key} has {len(code):,} characters, the limit is {LONGEST:,}"
-            return run.failed("INVALID_PARAM", f"{what} — run less at once")
+            message = f"{self.key} has {len(code):,} characters, the limit is {LONGEST:,} — run less at once"
+            return run.failed("INVALID_PARAM", message)
         missing = self.missing()
         if missing:
             return run.failed("EXECUTION_ERROR", f"{missing} is not installed on this machine — do without it")
         return await run.run(lambda scratch: self.command(code, scratch))
 
     def boxed(self, run: BoxedRun) -> BoxedRun:
-        """The run of one call, as this tool has it."""
+        """Return the run of one call with this tool's limits."""
         return run
 
-    def fault(self, _given: Mapping[str, Any]) -> str:
-        """What is wrong with the other arguments; empty if nothing is."""
+    def fault(self, _arguments: Mapping[str, Any]) -> str:
+        """Return the fault of the other arguments; empty if there is none."""
         return ""
 
     def missing(self) -> str:
-        """The program that it needs and this machine does not have."""
+        """Return the required program that is not installed; empty if none is missing."""
         return ""
 
     def command(self, code: str, scratch: Path) -> Command:
-        """The command that runs the code."""
+        """Return the command that runs the code."""
         file = scratch / "code.py"
         file.write_text(code, encoding="utf-8")
         return Command((sys.executable, "-I", "-B", "-X", "utf8", str(file)), interpreter())
@@ -100,15 +103,14 @@ class ShellRun(PythonRun):
 
     name = "shell_run"
     description = (
-        "Run a command with bash, and return what it prints. It runs confined: in the run's artifacts, where it may "
-        "write files; it may read the workspace ($GOALWRIGHT_WORKSPACE), and has no network except HTTP to hosts that the "
+        f"Run a command with bash and return its output. {_SANDBOX}, and has no network except HTTP to hosts that the "
         "user allows."
     )
     key = "command"
     parameters: ClassVar[Mapping[str, Any]] = tool_parameters(
         "command",
         command=string_parameter("The command, or a script, such as: cd $GOALWRIGHT_WORKSPACE && make test"),
-        timeout={"type": "integer", "description": f"Seconds, {SECONDS:g} by default; more for tests and builds."},
+        timeout={"type": "integer", "description": f"Seconds, by default {SECONDS:g}; give more for tests and builds."},
     )
 
     def __init__(self, host: Callable[[], ToolHost] | None, rules: ShellRules | None = None) -> None:
@@ -117,27 +119,27 @@ class ShellRun(PythonRun):
 
     @classmethod
     def of(cls, run: ToolContext) -> ShellRun:
-        """The tool of one task."""
+        """Return the tool of one task."""
         return cls(run.host, run.shell)
 
     def boxed(self, run: BoxedRun) -> BoxedRun:
-        """The run of one call: as long as it asks for, within what the user allows."""
-        seconds = run.arguments.get("timeout") or min(SECONDS, self._rules.most_seconds)
+        """Return the run with the requested timeout and the allowed hosts."""
+        seconds = run.arguments.get("timeout") or min(SECONDS, self._rules.max_seconds)
         return replace(run, seconds=seconds, hosts=self._rules.hosts)
 
-    def fault(self, given: Mapping[str, Any]) -> str:
-        """What is wrong with the timeout."""
-        seconds, most = given.get("timeout"), self._rules.most_seconds
-        if seconds is None or (isinstance(seconds, int) and not isinstance(seconds, bool) and 0 < seconds <= most):
+    def fault(self, arguments: Mapping[str, Any]) -> str:
+        """Return the fault of the timeout."""
+        seconds, longest = arguments.get("timeout"), self._rules.max_seconds
+        if seconds is None or (isinstance(seconds, int) and not isinstance(seconds, bool) and 0 < seconds <= longest):
             return ""
-        return f"timeout {seconds!r:.20} is not a number of seconds from 1 to {most} — give another, or leave it out"
+        return f"timeout {seconds!r:.20} is not a number of seconds from 1 to {longest} — give another one or omit it"
 
     def missing(self) -> str:
-        """The shell, if there is none."""
+        """Return `bash` if it is not installed."""
         return "" if which("bash") else "bash"
 
     def command(self, code: str, scratch: Path) -> Command:
-        """The command that runs the shell."""
+        """Return the command that runs the shell."""
         file = scratch / "command.sh"
         file.write_text(code + "\n", encoding="utf-8")
         return Command((which("bash") or "bash", "--noprofile", "--norc", str(file)), interpreter())

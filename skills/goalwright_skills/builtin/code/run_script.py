@@ -1,4 +1,4 @@
-"""`run_script`: runs a skill's own scripts, once the user trusts the skill."""
+"""`run_script`: runs a skill's own scripts if the user trusts the skill."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 SCRIPTS = "scripts"
 RUNNERS = {".py": "python", ".sh": "bash", ".js": "node"}
 MOST_ARGUMENTS, LONGEST = 100, 20_000
-# Isolated, yet with the folders of the script and of its skill: parts import each other, by either.
+# An isolated interpreter, with the folders of the script and of its skill on the path, so that modules can be imported.
 _PYTHON = (
     "import runpy, sys; base = sys.argv[1]; sys.argv = sys.argv[2:]; "
     "sys.path[:0] = [sys.argv[0].rpartition('/')[0], base]; runpy.run_path(sys.argv[0], run_name='__main__')"
@@ -40,7 +40,7 @@ _PYTHON = (
 
 @dataclass(frozen=True, slots=True)
 class ScriptHost:
-    """What `run_script` works with: the skills that the task uses, and which of them the user trusts."""
+    """The host of `run_script`, the skills that the task uses, and the check for trust."""
 
     host: Callable[[], ToolHost]
     in_use: Callable[[], Sequence[Skill]]
@@ -52,8 +52,9 @@ class RunScript:
 
     name = "run_script"
     description = (
-        "Run a script from the `scripts` folder of the skill that you follow or have loaded: .py, .sh or .js. It runs "
-        f"confined, in the run's artifacts, without a network, for {SECONDS:g} s at most. The result is what it prints."
+        "Run a script (.py, .sh or .js) from the `scripts` folder of the skill that you follow or have loaded, and "
+        "return its output. It runs in a sandbox, in the folder of the run's artifacts, without network, for up to "
+        f"{SECONDS:g} s."
     )
     parameters: ClassVar[Mapping[str, Any]] = tool_parameters(
         "path",
@@ -66,32 +67,32 @@ class RunScript:
 
     @classmethod
     def of(cls, run: ToolContext) -> RunScript:
-        """The tool of one task."""
+        """Return the tool of one task."""
         return cls(ScriptHost(run.host, run.skills_in_use, run.trusted) if run.host is not None else None)
 
     def effects(self, _arguments: Mapping[str, Any]) -> Effects:
-        """It may write to the run's artifacts."""
+        """Return that a call writes to the run's artifacts."""
         return Effects("artifacts")
 
     async def call(self, arguments: Mapping[str, Any]) -> Envelope:
-        """Run it; every failure is an envelope, never an exception."""
-        assert self._scripts is not None  # noqa: S101 - only a planner sees a tool without a host
-        given = join_surrogates(dict(arguments))
+        """Run the script; every failure is an envelope, never an exception."""
+        assert self._scripts is not None  # noqa: S101 - only planners see a tool without a host
+        parsed = join_surrogates(dict(arguments))
         host = self._scripts.host()
-        run = BoxedRun(self.name, host, arguments=given)
+        run = BoxedRun(self.name, host, arguments=parsed)
         try:
-            args = _arguments(given)
-            skill, script = self._find(given.get("path"))
+            args = _arguments(parsed)
+            skill, script = self._find(parsed.get("path"))
             self._check_trust(skill)
             command = _command(skill, script, args)
         except ToolFault as fault:
             return run.failed(fault.code, fault.message)
         parts = tuple(part for part in hidden_paths.skill_parts(skill.base_dir, host.workspace) if part.exists())
-        run = BoxedRun(self.name, host, parts, given, run.start)
+        run = BoxedRun(self.name, host, parts, parsed, run.start)
         return await run.run(lambda _: command)
 
     def _find(self, path: Any) -> tuple[Skill, Path]:
-        """The script that a path means, and its skill."""
+        """Return the script at a path, and its skill."""
         assert self._scripts is not None  # noqa: S101 - as above
         if not isinstance(path, str) or not path.strip() or "\0" in path:
             raise ToolFault("INVALID_PARAM", f"path {path!r:.80} is not a path — give one such as scripts/check.py")
@@ -101,8 +102,10 @@ class RunScript:
             if script is not None and os.path.lexists(script):
                 _check_plain(script, skill)
                 return skill, script
-        known = [f"{used.name}: {name}" for used in skills for name in _names(used)]
-        listed = f"there are: {', '.join(known[:20])}" if known else "no skill of this task has scripts; load one first"
+        scripts = [f"{used.name}: {name}" for used in skills for name in _names(used)]
+        listed = (
+            f"there are: {', '.join(scripts[:20])}" if scripts else "no skill of this task has scripts; load one first"
+        )
         raise ToolFault("NOT_FOUND", f"there is no script {path!r} in the scripts of a skill of this task — {listed}")
 
     def _check_trust(self, skill: Skill) -> None:
@@ -112,25 +115,25 @@ class RunScript:
         except (GoalwrightError, OSError) as error:
             raise ToolFault("ACCESS_DENIED", f"{skill.base_dir} cannot be checked for trust: {error}") from error
         if not trusted:
-            what = f"the scripts of {skill.name} come with this workspace and are not trusted yet: {skill.base_dir}"
-            raise ToolFault("ACCESS_DENIED", f"{what} — the user reads them, then runs again with --trust")
+            problem = f"the scripts of {skill.name} come with this workspace and are not trusted yet: {skill.base_dir}"
+            raise ToolFault("ACCESS_DENIED", f"{problem} — the user has to review and trust them first")
 
 
 def _below(path: str, skill: Skill) -> Path | None:
-    """A path below the skill's scripts; None if it is elsewhere."""
+    """Return a path below the skill's scripts; None if it is elsewhere."""
     folder = Path(os.path.normpath(skill.base_dir / SCRIPTS))
-    given = Path(path)
-    tries = [given] if given.is_absolute() else [skill.base_dir / given, folder / given]
-    whole = [Path(os.path.normpath(tried)) for tried in tries]
-    return next((script for script in whole if script != folder and script.is_relative_to(folder)), None)
+    relative = Path(path)
+    bases = [Path()] if relative.is_absolute() else [skill.base_dir, folder]
+    candidates = [Path(os.path.normpath(base / relative)) for base in bases]
+    return next((script for script in candidates if script != folder and script.is_relative_to(folder)), None)
 
 
 def _check_plain(script: Path, skill: Skill) -> None:
-    """Raise unless a script is a regular file to which no link leads."""
+    """Raise unless a script is a regular file that is not reached through a link."""
     try:
         safe_files.refuse_links(script, below=skill.base_dir)
     except safe_files.UnsafePath as error:
-        raise ToolFault("ACCESS_DENIED", f"{script} is a link, or behind one — run a script itself") from error
+        raise ToolFault("ACCESS_DENIED", f"{script} is a link, or behind a link — run a regular script file") from error
     mode = script.lstat().st_mode
     if stat.S_ISDIR(mode):
         raise ToolFault("IS_DIRECTORY", f"{script} is a folder — name a script in it")
@@ -141,8 +144,8 @@ def _check_plain(script: Path, skill: Skill) -> None:
 def _command(skill: Skill, script: Path, args: Sequence[str]) -> Command:
     runner = RUNNERS.get(script.suffix.lower())
     if runner is None:
-        what = f"scripts of type {script.suffix or 'none'} cannot be run: {script.name}"
-        raise ToolFault("INVALID_PARAM", f"{what} — run one of {', '.join(RUNNERS)}")
+        problem = f"scripts of type {script.suffix or 'none'} cannot be run: {script.name}"
+        raise ToolFault("INVALID_PARAM", f"{problem} — run one of {', '.join(RUNNERS)}")
     if runner == "python":
         python = (sys.executable, "-I", "-B", "-X", "utf8", "-c", _PYTHON, str(skill.base_dir))
         return Command((*python, str(script), *args), interpreter())
@@ -157,12 +160,12 @@ def _arguments(given: Mapping[str, Any]) -> list[str]:
     args = given.get("args")
     args = [] if args is None else args
     if not isinstance(args, list) or not all(isinstance(argument, str) and "\0" not in argument for argument in args):
-        raise ToolFault("INVALID_PARAM", f'args must be a list of texts, not {args!r:.80} — such as ["in.md"]')
+        raise ToolFault("INVALID_PARAM", f'args must be a list of strings, not {args!r:.80} — such as ["in.md"]')
     if unknown := given.keys() - {"path", "args"}:
         raise ToolFault("INVALID_PARAM", f"unknown parameter: {min(unknown)} — the parameters are: path, args")
     if len(args) > MOST_ARGUMENTS or sum(map(len, args)) > LONGEST:
-        what = f"more than {MOST_ARGUMENTS} arguments or {LONGEST:,} characters"
-        raise ToolFault("INVALID_PARAM", f"args has {what} — write them to a file and pass its path")
+        problem = f"more than {MOST_ARGUMENTS} arguments or {LONGEST:,} characters"
+        raise ToolFault("INVALID_PARAM", f"args has {problem} — write them to a file and pass its path")
     return args
 
 

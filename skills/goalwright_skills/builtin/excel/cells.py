@@ -1,4 +1,4 @@
-"""Cells and ranges of a worksheet by name, within the limits of a call. No I/O."""
+"""Parses and validates cells, ranges and tables of a worksheet. No I/O."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from goalwright_skills.tools.tool import ToolFault
 
 ROWS_LIMIT = 1_000
 COLUMNS_LIMIT = 100
-LAST_ROW, LAST_COLUMN = 1_048_576, 16_384  # Excel's own
+LAST_ROW, LAST_COLUMN = 1_048_576, 16_384  # Excel's limits
 TEXT_LIMIT = 32_767
-INTEGER_LIMIT = 10**15  # Excel keeps 15 digits of a number
+INTEGER_LIMIT = 10**15  # Excel keeps 15 digits
 PARTS = "read it in parts of 1,000 rows × 100 columns, such as A1:D20"
 CELL = re.compile(r"\$?(?P<column>[A-Za-z]{1,3})\$?(?P<row>[1-9][0-9]{0,6})")
 CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
@@ -21,7 +21,7 @@ CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 @dataclass(frozen=True, slots=True)
 class Area:
-    """A rectangle of cells; rows and columns count from 1."""
+    """A rectangle of cells; rows and columns are numbered from 1."""
 
     top: int
     left: int
@@ -30,12 +30,12 @@ class Area:
 
     @property
     def bounds(self) -> dict[str, int]:
-        """The area as openpyxl takes it."""
+        """The area as arguments of openpyxl."""
         return {"min_row": self.top, "max_row": self.bottom, "min_col": self.left, "max_col": self.right}
 
 
 def cell(name: str) -> tuple[int, int] | None:
-    """The row and column of a cell such as B2; None if there is no such cell."""
+    """Return the row and column of a cell such as B2; None if the name is invalid."""
     match = CELL.fullmatch(name.strip())
     if match is None:
         return None
@@ -47,7 +47,7 @@ def cell(name: str) -> tuple[int, int] | None:
 
 
 def area(text: str) -> tuple[str, Area | None]:
-    """The sheet and area of a range such as A1:D20 or Sales!A1:D20; no area if the text is empty."""
+    """Return the sheet and area of a range such as A1:D20 or Sales!A1:D20; the area is None if no cells are named."""
     sheet, _, cells = text.strip().rpartition("!")
     if not cells:
         return sheet.strip("'"), None
@@ -58,19 +58,19 @@ def area(text: str) -> tuple[str, Area | None]:
     (top, left), (bottom, right) = map(min, zip(start, end, strict=True)), map(max, zip(start, end, strict=True))
     height, width = bottom - top + 1, right - left + 1
     if height > ROWS_LIMIT or width > COLUMNS_LIMIT:
-        what = f"range is too large: {height} rows × {width} columns"
-        raise ToolFault("INVALID_PARAM", f"{what} — {PARTS}")
+        problem = f"range is too large: {height} rows × {width} columns"
+        raise ToolFault("INVALID_PARAM", f"{problem} — {PARTS}")
     return sheet.strip("'"), Area(top, left, bottom, right)
 
 
 def check_table(rows: list[Any], start: str) -> tuple[int, int]:
-    """The row and column where a table starts; raises ToolFault if it is not a table, is too large or does not fit."""
+    """Return the row and column where a table starts; raises ToolFault if it is invalid, too large or does not fit."""
     if not rows or not all(isinstance(row, list) for row in rows):
         raise ToolFault("INVALID_PARAM", f"rows is not a list of lists: {str(rows)[:80]} — write it as [[…], […]]")
     height, width = len(rows), max(map(len, rows))
     if height > ROWS_LIMIT or width > COLUMNS_LIMIT:
-        what = f"table is too large: {height} rows × {width} columns"
-        raise ToolFault("INVALID_PARAM", f"{what} — write 1,000 × 100 at a time")
+        problem = f"table is too large: {height} rows × {width} columns"
+        raise ToolFault("INVALID_PARAM", f"{problem} — write 1,000 × 100 at a time")
     for value in (value for row in rows for value in row):
         check_value(value)
     origin = cell(start)
@@ -88,10 +88,10 @@ def check_value(value: Any) -> None:
     ):
         raise ToolFault("INVALID_PARAM", f"not a cell value: {value} — use text, numbers, true, false or null")
     if isinstance(value, int) and abs(value) >= INTEGER_LIMIT:
-        what = f"{str(value)[:80]} has more than 15 digits, which Excel rounds"
-        raise ToolFault("INVALID_PARAM", f"{what} — give it as text")
+        problem = f"{str(value)[:80]} has more than 15 digits, which Excel rounds"
+        raise ToolFault("INVALID_PARAM", f"{problem} — give it as text")
     if isinstance(value, str) and len(value) > TEXT_LIMIT:
-        what = f"text is too long for a cell: {len(value)} characters"
-        raise ToolFault("INVALID_PARAM", f"{what} — shorten it, the limit is 32,767")
+        problem = f"text is too long for a cell: {len(value)} characters"
+        raise ToolFault("INVALID_PARAM", f"{problem} — shorten it, the limit is 32,767")
     if isinstance(value, str) and CONTROL.search(value):
         raise ToolFault("INVALID_PARAM", f"text contains control characters: {value[:80]!r} — remove them")

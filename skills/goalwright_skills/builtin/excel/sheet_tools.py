@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import re
 from importlib.util import find_spec
-from pathlib import Path  # noqa: TC003  the signatures become schemas, so their types are needed at run time
+from pathlib import Path  # noqa: TC003 - schemas are made from the signatures at run time
 from typing import Any
 
 from goalwright_skills.builtin.excel import cells, workbook
@@ -23,7 +23,7 @@ def excel_read(workspace: Path, path: str, sheet: str = "", range: str = "") -> 
         path: Path of the workbook, relative to the workspace; .xlsx or .xlsm, 20 MB at most.
             Example: data/report.xlsx
         sheet: Name of the worksheet; by default the first one. Example: Sales
-        range: Cells to read as FIRST:LAST, or SHEET!FIRST:LAST; by default all that are used, at most
+        range: Cells to read as FIRST:LAST, or SHEET!FIRST:LAST; by default all used cells, at most
             1,000 rows and 100 columns. Example: A1:D20
     """
     named, area = cells.area(range)
@@ -37,7 +37,7 @@ def excel_read(workspace: Path, path: str, sheet: str = "", range: str = "") -> 
             part = table.iter_rows(**area.bounds, values_only=True)
             rows = [[_plain(value) for value in row] for row in part]
             warning = workbook.missing_values(table, area) if any(None in row for row in rows) else ""
-        # before the rows, which may be cut off
+        # the warning comes before the rows, which may be truncated
         return {"sheet": table.title, **({"warning": warning} if warning else {}), "rows": rows}
 
 
@@ -56,7 +56,7 @@ def excel_write(
         path: Path of the workbook, relative to the workspace; must end in .xlsx. Example: out/totals.xlsx
         rows: The table as a list of rows, each a list of text, numbers, true, false or null; 1,000 rows
             and 100 columns at most. Example: [["name", "score"], ["Ada", 95]]
-        sheet: Name of the worksheet, 31 characters at most; by default Sheet1, made where it is not there.
+        sheet: Name of the worksheet, 31 characters at most; by default Sheet1; created if missing.
             Example: Totals
         start: Cell at which the table begins; by default A1. Example: B2
         overwrite: Whether an existing file may be changed; by default false. With true its other sheets
@@ -80,8 +80,8 @@ def excel_write(
                 cell.data_type = "s"  # openpyxl would make a formula of "=1+2" and an error of "#N/A"
     workbook.save(book, target, path, workspace)
     count = "1 row" if len(rows) == 1 else f"{len(rows)} rows"
-    lost = workbook.lost_values(book)
-    return f"wrote {count} to {path}, sheet {table.title}, from {start}" + (f"; {lost}" if lost else "")
+    warning_text = workbook.lost_values(book)
+    return f"wrote {count} to {path}, sheet {table.title}, from {start}" + (f"; {warning_text}" if warning_text else "")
 
 
 def excel_info(workspace: Path, path: str) -> dict[str, Any]:
@@ -104,24 +104,24 @@ def excel_info(workspace: Path, path: str) -> dict[str, Any]:
 
 
 def _whole(table: Any) -> list[list[Any]]:
-    """All used cells, found by reading, because the size stated in a file may be missing or wrong."""
+    """Read all used cells; the size stated in a file may be missing or wrong."""
     table.reset_dimensions()
-    found: list[list[Any]] = []
+    rows: list[list[Any]] = []
     for number, row in enumerate(table.iter_rows(values_only=True), 1):
         values = _stripped(row)
         if not values:
             continue
         if number > cells.ROWS_LIMIT or len(values) > cells.COLUMNS_LIMIT:
-            what = f"sheet is too large: {table.title} has more than 1,000 rows or 100 columns"
-            raise ToolFault("INVALID_PARAM", f"{what} — {cells.PARTS}")
-        found += [[] for _ in range(number - 1 - len(found))]
-        found.append([_plain(value) for value in values])
-    width = max(map(len, found), default=0)
-    return [values + [None] * (width - len(values)) for values in found]
+            problem = f"sheet is too large: {table.title} has more than 1,000 rows or 100 columns"
+            raise ToolFault("INVALID_PARAM", f"{problem} — {cells.PARTS}")
+        rows += [[] for _ in range(number - 1 - len(rows))]
+        rows.append([_plain(value) for value in values])
+    width = max(map(len, rows), default=0)
+    return [values + [None] * (width - len(values)) for values in rows]
 
 
 def _size(table: Any) -> tuple[int, int]:
-    """Rows and columns as stated in the file; counted if the file states nothing or only one cell."""
+    """Return the rows and columns stated in the file; counted if the file states nothing or only one cell."""
     rows, columns = table.max_row or 0, table.max_column or 0
     if rows * columns > 1:
         return rows, columns
@@ -132,7 +132,7 @@ def _size(table: Any) -> tuple[int, int]:
 
 
 def _stripped(row: tuple[Any, ...]) -> tuple[Any, ...]:
-    """A row without the empty cells at its end."""
+    """Remove the empty cells at the end of a row."""
     end = len(row)
     while end and row[end - 1] is None:
         end -= 1

@@ -1,4 +1,4 @@
-"""Workbook files: kept inside the workspace and within a size, with every failure explained."""
+"""Opens and saves workbooks inside the workspace, within a size limit, and finds formulas without a stored value."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from openpyxl import Workbook
 
 SIZE_LIMIT = 20 * 1024**2
-NAMED_LIMIT = 10
+_NAMES_LIMIT = 10
 WHOLE = cells.Area(1, 1, cells.ROWS_LIMIT, cells.COLUMNS_LIMIT)
 UNPACKED_LIMIT = 400 * 1024**2
 SUFFIXES = (".xlsx", ".xlsm")
-# What openpyxl raises on files that only look like workbooks; XML's parse error is a SyntaxError.
+# The exceptions of openpyxl on damaged files; XML's parse error is a SyntaxError.
 UNREADABLE = (
     OSError, ValueError, LookupError, TypeError, AttributeError, EOFError, SyntaxError, RuntimeError,
     zipfile.BadZipFile, zlib.error,
@@ -33,7 +33,7 @@ UNREADABLE = (
 
 
 def inside(workspace: Path, path: str) -> Path:
-    """The file at a path; raises ToolFault if it is outside the workspace or not a workbook's."""
+    """Return the file at a path; raises ToolFault if it is outside the workspace or not a workbook."""
     root = workspace.resolve()
     try:
         file = (root / path).resolve()
@@ -55,7 +55,7 @@ def inside(workspace: Path, path: str) -> Path:
 
 @contextlib.contextmanager
 def opened(file: Path, path: str, *, read_only: bool = True) -> Iterator[Workbook]:
-    """The open workbook; errors while it is read are mapped too, because damage may show only then."""
+    """Open a workbook; errors while it is read are mapped too, because damage may appear only then."""
     from openpyxl import load_workbook
 
     _check(file, path)
@@ -89,13 +89,13 @@ def _check(file: Path, path: str) -> None:
 
 
 def existing(file: Path, path: str) -> Workbook:
-    """The workbook to change, loaded into memory so that its file can be closed."""
+    """Load a workbook to change into memory, so that its file can be closed."""
     with opened(file, path, read_only=False) as book:
         return book
 
 
 def new() -> Workbook:
-    """A workbook without sheets."""
+    """Return a workbook without sheets."""
     from openpyxl import Workbook
 
     book = Workbook()
@@ -105,18 +105,18 @@ def new() -> Workbook:
 
 
 def sheet(book: Workbook, name: str) -> Any:
-    """The worksheet of that name, or the first one for an empty name; raises ToolFault if there is none."""
+    """Return the named worksheet, or the first one for an empty name; raises ToolFault if there is none."""
     if not name and book.worksheets:
         return book.worksheets[0]
-    found = named(book, name)
-    if found is not None:
-        return found
+    table = named(book, name)
+    if table is not None:
+        return table
     sheets = ", ".join(table.title for table in book.worksheets)
     raise ToolFault("NOT_FOUND", f"sheet does not exist: {name} — the sheets are: {sheets}")
 
 
 def named(book: Workbook, name: str) -> Any | None:
-    """The worksheet of that name, ignoring case as Excel does."""
+    """Return the named worksheet, ignoring case like Excel."""
     for table in book.worksheets:
         if table.title.casefold() == name.casefold():
             return table
@@ -126,24 +126,24 @@ def named(book: Workbook, name: str) -> Any | None:
 
 
 def save(book: Workbook, target: Path, path: str, workspace: Path) -> None:
-    """Write the workbook beside the target and move it there, so that a failure leaves the old file intact."""
+    """Replace the target atomically, so that a failure leaves the old file intact."""
     content = io.BytesIO()
     book.save(content)
     try:
         safe_files.write(target, content.getvalue(), below=workspace.resolve())
     except safe_files.UnsafePath as error:
-        what = f"file cannot be written: {path} ({error.message}) — use another path"
-        raise ToolFault("EXECUTION_ERROR", what) from error
+        problem = f"file cannot be written: {path} ({error.message}) — use another path"
+        raise ToolFault("EXECUTION_ERROR", problem) from error
     except PermissionError as error:
         raise ToolFault("PERMISSION_DENIED", f"file is not writable: {path} — use another path") from error
     except OSError as error:
-        what = f"file cannot be written: {path} ({error.strerror}) — use another path"
-        raise ToolFault("EXECUTION_ERROR", what) from error
+        problem = f"file cannot be written: {path} ({error.strerror}) — use another path"
+        raise ToolFault("EXECUTION_ERROR", problem) from error
 
 
 def lost_values(book: Any) -> str:
-    """What to say of a changed workbook's formulas; empty if it has none."""
-    # not iter_rows(), which would create every empty cell in between
+    """Return a warning on a changed workbook's formulas, whose values openpyxl drops; empty if it has none."""
+    # iter_rows() would create every empty cell in between
     count = sum(cell.data_type == "f" for table in book.worksheets for cell in table._cells.values())
     if not count:
         return ""
@@ -152,10 +152,10 @@ def lost_values(book: Any) -> str:
 
 
 def missing_values(table: Any, area: cells.Area) -> str:
-    """What to say of an area's formulas without a stored value, with the first ones named; empty if there are none."""
+    """Return a warning that names the first formulas without a stored value in an area; empty if there are none."""
     names: list[str] = []
     for name in _without_value(table, area):
-        if len(names) == NAMED_LIMIT:
+        if len(names) == _NAMES_LIMIT:
             names[-1] += " and more"
             break
         names.append(name)
@@ -165,7 +165,7 @@ def missing_values(table: Any, area: cells.Area) -> str:
 
 
 def _without_value(table: Any, area: cells.Area) -> Iterator[str]:
-    """The names of the cells, from the sheet's XML, because openpyxl gives either values or formulas."""
+    """Yield the names of the cells from the sheet's XML, because openpyxl returns either values or formulas."""
     from openpyxl.utils import get_column_letter
     from openpyxl.xml.constants import SHEET_MAIN_NS
     from openpyxl.xml.functions import iterparse
@@ -187,7 +187,7 @@ def _without_value(table: Any, area: cells.Area) -> Iterator[str]:
 
 
 def _is_unvalued(item: Any, namespace: str) -> bool:
-    """Whether a cell has a formula and no value; empty text is a value."""
+    """Return whether a cell has a formula and no value; empty text is a value."""
     if item.find(f"{namespace}f") is None:
         return False
     value = item.find(f"{namespace}v")

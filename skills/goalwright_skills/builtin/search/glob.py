@@ -1,7 +1,7 @@
 """Globs: `*` and `?` within a name, `[abc]`, and `**` for any number of folders.
 
-The patterns are a model's, so they are matched without regular expressions, in time that grows with the product of both
-lengths and not faster.
+Patterns come from models, so they are matched without regular expressions, in time proportional to the product of both
+lengths.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ LONGEST = 500
 
 
 class BadGlob(ValueError):
-    """A pattern that no path can match."""
+    """An invalid pattern."""
 
 
 @dataclass(frozen=True, slots=True)
 class Glob:
-    """A pattern; one without a slash is for names in any folder."""
+    """A pattern; without a slash it matches names in any folder."""
 
     parts: tuple[str, ...]
 
     @classmethod
     def of(cls, pattern: str) -> Glob:
-        """The pattern in a text; raises BadGlob."""
+        """Parse a pattern; raises BadGlob."""
         text = pattern.strip().removeprefix("./")
         if not text or len(text) > LONGEST or "\0" in text:
             raise BadGlob(f"must have 1 to {LONGEST} characters")
@@ -35,56 +35,56 @@ class Glob:
         return cls(parts if "/" in text else ("**", *parts))
 
     def matches(self, path: str) -> bool:
-        """Whether a relative path, with `/` between its parts, matches."""
+        """Return whether a relative path, with `/` between its parts, matches."""
         names = path.split("/")
         # reached[i]: whether the names so far match the first i parts of the pattern.
-        reached = self._free([True] + [False] * len(self.parts))
+        reached = self._skip_wildcards([True] + [False] * len(self.parts))
         for name in names:
-            after = [False] * (len(self.parts) + 1)
-            for at, part in enumerate(self.parts):
-                if reached[at]:
-                    after[at] = after[at] or part == "**"
-                    after[at + 1] = after[at + 1] or (part != "**" and name_matches(part, name))
-            reached = self._free(after)
+            following = [False] * (len(self.parts) + 1)
+            for position, part in enumerate(self.parts):
+                if reached[position]:
+                    following[position] = following[position] or part == "**"
+                    following[position + 1] = following[position + 1] or (part != "**" and name_matches(part, name))
+            reached = self._skip_wildcards(following)
         return reached[-1]
 
-    def _free(self, reached: list[bool]) -> list[bool]:
-        """Also what is reached because `**` stands for no folder at all."""
-        for at, part in enumerate(self.parts):
-            if part == "**" and reached[at]:
-                reached[at + 1] = True
+    def _skip_wildcards(self, reached: list[bool]) -> list[bool]:
+        """Extend the reached positions over `**`, which may match no folder at all."""
+        for position, part in enumerate(self.parts):
+            if part == "**" and reached[position]:
+                reached[position + 1] = True
         return reached
 
 
 def name_matches(pattern: str, name: str) -> bool:
-    """Whether a name matches a pattern with `*`, `?` and `[…]`."""
+    """Return whether a name matches a pattern with `*`, `?` and `[…]`."""
     pieces = _pieces(pattern)
-    at = matched = 0
+    position = matched = 0
     star = -1
     while matched < len(name):
-        if at < len(pieces) and pieces[at] != "*" and _one(pieces[at], name[matched]):
-            at, matched = at + 1, matched + 1
-        elif at < len(pieces) and pieces[at] == "*":
-            star, tried, at = at, matched, at + 1
+        if position < len(pieces) and pieces[position] != "*" and _matches_letter(pieces[position], name[matched]):
+            position, matched = position + 1, matched + 1
+        elif position < len(pieces) and pieces[position] == "*":
+            star, tried, position = position, matched, position + 1
         elif star >= 0:
             tried += 1
-            at, matched = star + 1, tried
+            position, matched = star + 1, tried
         else:
             return False
-    return all(piece == "*" for piece in pieces[at:])
+    return all(piece == "*" for piece in pieces[position:])
 
 
 def _pieces(pattern: str) -> list[str]:
-    pieces, at = [], 0
-    while at < len(pattern):
-        end = pattern.find("]", at + 2) if pattern[at] == "[" else -1
-        end = end if end > 0 else at
-        pieces.append(pattern[at : end + 1])
-        at = end + 1
+    pieces, position = [], 0
+    while position < len(pattern):
+        end = pattern.find("]", position + 2) if pattern[position] == "[" else -1
+        end = end if end > 0 else position
+        pieces.append(pattern[position : end + 1])
+        position = end + 1
     return pieces
 
 
-def _one(piece: str, letter: str) -> bool:
+def _matches_letter(piece: str, letter: str) -> bool:
     if piece == "?":
         return True
     if len(piece) == 1:
@@ -92,10 +92,10 @@ def _one(piece: str, letter: str) -> bool:
     inner = piece[1:-1]
     negated = inner[0] in "!^" and len(inner) > 1
     inner = inner[1:] if negated else inner
-    found, at = False, 0
-    while at < len(inner):
-        if inner[at + 1 : at + 2] == "-" and at + 2 < len(inner):
-            found, at = found or inner[at] <= letter <= inner[at + 2], at + 3
+    is_match, position = False, 0
+    while position < len(inner):
+        if inner[position + 1 : position + 2] == "-" and position + 2 < len(inner):
+            is_match, position = is_match or inner[position] <= letter <= inner[position + 2], position + 3
         else:
-            found, at = found or inner[at] == letter, at + 1
-    return found != negated
+            is_match, position = is_match or inner[position] == letter, position + 1
+    return is_match != negated

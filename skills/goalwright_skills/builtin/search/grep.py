@@ -1,4 +1,4 @@
-"""`Grep`: searches files for a regular expression, and runs nothing of them."""
+"""`Grep`: searches files for a regular expression."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from goalwright_skills.tools.envelope import Envelope
 
 SECONDS = 2.0  # of CPU time for the pattern
-PATIENCE = 60.0  # seconds for the whole search, on a busy machine
+TIMEOUT = 60.0  # seconds for the whole search
 FILE_LIMIT = 5 * 1024**2
 ALL_LIMIT = 200 * 1024**2
 HITS, MOST_HITS = 100, 1000
@@ -38,19 +38,21 @@ class Grep(ReadingTool):
 
     name = "Grep"
     description = (
-        "Search the text files of the workspace, or of a skill's folder, for a regular expression (Python's `re`), "
-        "line by line. The result has a line `path:number: text` for each match. Read around it with ReadFile."
+        "Search the text files of the workspace or of a skill's folder line by line for a regular expression (Python's "
+        "`re`). The result has a line `path:number: text` for each match."
     )
     parameters: ClassVar[Mapping[str, Any]] = tool_parameters(
         "pattern",
         pattern=string_parameter("The regular expression; `(?i)` at its start ignores case."),
-        path=string_parameter("The folder or file, absolute or relative to the workspace; by default all of it."),
+        path=string_parameter(
+            "The folder or file, absolute or relative to the workspace; by default the file workspace."
+        ),
         glob=GLOB,
-        limit=integer_parameter(f"How many matches to list: {HITS} by default, {MOST_HITS} at most.", 1),
+        limit=integer_parameter(f"The number of matches to list: {HITS} by default, {MOST_HITS} at most.", 1),
     )
 
     async def call(self, arguments: Mapping[str, Any]) -> Envelope:
-        """Search; every error says why it failed and what to do next."""
+        """Search; every error has a reason and a next step."""
         path = arguments.get("path")
         return await in_thread(self._roots, {**arguments, "path": "." if path is None else path}, self._search)
 
@@ -58,19 +60,19 @@ class Grep(ReadingTool):
         pattern = _pattern(arguments)
         limit = min(number(arguments, "limit", HITS, 1), MOST_HITS)
         search = _Search(self._roots, real, glob_of(arguments))
-        found = search.run(pattern, limit)
-        hits = [{"path": path, "line": line, "text": text} for path, line, text in found["hits"]]
+        matches = search.run(pattern, limit)
+        hits = [{"path": path, "line": line, "text": text} for path, line, text in matches["hits"]]
         text, shown = fitting((f"{hit['path']}:{hit['line']}: {hit['text']}" for hit in hits), room=300)
         notes = []
-        if found["total"] > shown:
-            notes.append(f"[{found['total'] - shown} more matches; use a narrower pattern, path or glob]")
+        if matches["total"] > shown:
+            notes.append(f"[{matches['total'] - shown} more matches; use a narrower pattern, path or glob]")
         notes += search.notes()
-        data = {"matches": hits[:shown], "total": found["total"], "files": search.files}
-        return (text + "\n".join(notes)) or "(nothing matches)", data, bool(notes)
+        data = {"matches": hits[:shown], "total": matches["total"], "files": search.files}
+        return (text + "\n".join(notes)) or "(no matches)", data, bool(notes)
 
 
 class _Search:
-    """One search: which files are read, and what was left out."""
+    """One search: the files that it reads, and the number of skipped files."""
 
     def __init__(self, roots: ReadableRoots, real: Path, glob: Glob | None) -> None:
         self.roots, self.glob = roots, glob
@@ -83,14 +85,14 @@ class _Search:
         self.cut = False
 
     def notes(self) -> list[str]:
-        """What was not searched."""
-        found = [f"[files over {FILE_LIMIT // 1024**2} MB are not searched: {self.large}]"] if self.large else []
+        """Return notes on the files that were not searched."""
+        notes = [f"[files over {FILE_LIMIT // 1024**2} MB are not searched: {self.large}]"] if self.large else []
         if self.cut or self.walk.cut:
-            found.append("[not all files were searched; name a folder further down]")
-        return found
+            notes.append("[not all files were searched; name a folder below this one]")
+        return notes
 
     def run(self, pattern: str, limit: int) -> dict[str, Any]:
-        """Feed the files to a worker process, and return what it found."""
+        """Pass the files to a worker process and return its matches."""
         command = [sys.executable, *ISOLATED, worker.__file__]
         orders = {"pattern": pattern, "limit": limit, "seconds": SECONDS}
         with subprocess.Popen(
@@ -98,7 +100,7 @@ class _Search:
         ) as process:
             try:
                 self._feed(process, orders)
-                out, _ = process.communicate(timeout=PATIENCE)
+                out, _ = process.communicate(timeout=TIMEOUT)
             except subprocess.TimeoutExpired as error:
                 raise _too_slow() from error
             finally:
@@ -109,12 +111,12 @@ class _Search:
             raise ToolFault("EXECUTION_ERROR", "the search used too much memory; use a simpler pattern")
         answer: dict[str, Any] = json.loads(out)
         if "error" in answer:
-            what = f"pattern {pattern!r:.80} is not a regular expression: {answer['error']}"
-            raise ToolFault("INVALID_PARAM", f"{what}; escape special characters with a backslash")
+            problem = f"pattern {pattern!r:.80} is not a regular expression: {answer['error']}"
+            raise ToolFault("INVALID_PARAM", f"{problem}; escape special characters with a backslash")
         return answer
 
     def _feed(self, process: subprocess.Popen[bytes], orders: Mapping[str, Any]) -> None:
-        assert process.stdin is not None  # noqa: S101 - a pipe, as ordered
+        assert process.stdin is not None  # noqa: S101 - it is a pipe
         try:
             process.stdin.write(json.dumps(orders).encode() + b"\n")
             for path in self._paths():
@@ -127,7 +129,7 @@ class _Search:
                 process.stdin.write(data)
             process.stdin.flush()
         except BrokenPipeError:
-            pass  # it ended early: its status says why
+            pass  # the worker ended early; its exit status tells why
 
     def _paths(self) -> Iterable[str]:
         if self.only is not None:
@@ -135,7 +137,7 @@ class _Search:
         return (path for path in self.walk.files() if self.glob is None or self.glob.matches(path))
 
     def _text(self, path: str) -> bytes | None:
-        """The content of a text file; None for what is not searched."""
+        """Return the content of a text file; None if the file is not searched."""
         if self.read > ALL_LIMIT:
             self.cut = True
             return None
@@ -144,10 +146,10 @@ class _Search:
         except ToolFault:
             return None
         with os.fdopen(descriptor, "rb") as file:
-            found = os.fstat(file.fileno())
-            if not stat.S_ISREG(found.st_mode):
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
                 return None
-            if found.st_size > FILE_LIMIT:
+            if status.st_size > FILE_LIMIT:
                 self.large += 1
                 return None
             data = file.read(FILE_LIMIT)
@@ -155,19 +157,19 @@ class _Search:
         return None if b"\0" in data[:65_536] else data
 
     def _shown(self, path: str) -> str:
-        whole = self.walk.folder / path
+        file = self.walk.folder / path
         root = os.path.realpath(self.roots.workspace)
-        return str(whole.relative_to(root)) if whole.is_relative_to(root) else str(whole)
+        return str(file.relative_to(root)) if file.is_relative_to(root) else str(file)
 
 
 def _pattern(arguments: Mapping[str, Any]) -> str:
-    given = arguments.get("pattern")
-    if not isinstance(given, str) or not given or len(given) > LONGEST_PATTERN:
-        what = f"pattern must be a regular expression of 1 to {LONGEST_PATTERN} characters, not {given!r:.80}"
-        raise ToolFault("INVALID_PARAM", f"{what}; give a shorter one")
-    return given
+    pattern = arguments.get("pattern")
+    if not isinstance(pattern, str) or not pattern or len(pattern) > LONGEST_PATTERN:
+        problem = f"pattern must be a regular expression of 1 to {LONGEST_PATTERN} characters, not {pattern!r:.80}"
+        raise ToolFault("INVALID_PARAM", f"{problem}; give a shorter one")
+    return pattern
 
 
 def _too_slow() -> ToolFault:
-    what = f"the pattern took longer than {SECONDS:g} s and was stopped; use one without nested repetition"
-    return ToolFault("TIMEOUT", f"{what}, or name fewer files with path and glob")
+    problem = f"the pattern took longer than {SECONDS:g} s and was stopped; use a pattern without nested repetition"
+    return ToolFault("TIMEOUT", f"{problem}, or name fewer files with path and glob")

@@ -1,4 +1,4 @@
-"""`ListFiles`: a folder, or all files below it that match a glob."""
+"""`ListFiles`: lists a folder, or all files below it that match a glob."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 
 class ListFiles(ReadingTool):
-    """Lists a folder under the roots, or all files below it that match a glob."""
+    """Lists a folder below the roots, or all files below it that match a glob."""
 
     name = "ListFiles"
     description = (
-        "List a folder of the workspace or of a skill: folders end with `/`, files are given with their size. "
-        "With `glob`, list the files below it that match, in any folder."
+        "List a folder of the workspace or of a skill: folders end with `/`, files have their size. "
+        "With `glob`, list all files below it that match."
     )
     parameters: ClassVar[Mapping[str, Any]] = tool_parameters(
         "path",
@@ -34,7 +34,7 @@ class ListFiles(ReadingTool):
     )
 
     async def call(self, arguments: Mapping[str, Any]) -> Envelope:
-        """List the folder; every error says why it failed and what to do next."""
+        """List the folder; every error has a reason and a next step."""
         return await in_thread(self._roots, arguments, self._list)
 
     def _list(self, real: Path, arguments: Mapping[str, Any]) -> tuple[str, dict[str, Any], bool]:
@@ -42,12 +42,12 @@ class ListFiles(ReadingTool):
         if glob is None:
             return self._list_folder(real)
         walk = _walk(self._roots, real)
-        found = [path for path in walk.files() if glob.matches(path)]
-        text, shown = fitting(found, room=200)
-        left = len(found) - shown
+        matches = [path for path in walk.files() if glob.matches(path)]
+        text, shown = fitting(matches, room=200)
+        left = len(matches) - shown
         notes = [f"[{left} more files match; use a narrower glob]"] if left else []
-        notes += ["[not all folders were looked at; name one further down]"] if walk.cut else []
-        data = {"path": str(real), "entries": found[:shown], "total": len(found)}
+        notes += ["[not all folders were searched; name a folder below this one]"] if walk.cut else []
+        data = {"path": str(real), "entries": matches[:shown], "total": len(matches)}
         return (text + "\n".join(notes)) or "(no file matches)", data, bool(notes)
 
     def _list_folder(self, real: Path) -> tuple[str, dict[str, Any], bool]:
@@ -61,7 +61,7 @@ class ListFiles(ReadingTool):
             os.close(descriptor)
         text, shown = fitting(names, room=100)
         left = len(names) - shown
-        note = f"[{left} more entries are left out; list a folder below, or read a file by its name]" if left else ""
+        note = f"[{left} more entries are not listed; list a subfolder, or read a file by its name]" if left else ""
         return (
             (text + note) or "(empty)",
             {"path": str(real), "entries": names[:shown], "total": len(names)},

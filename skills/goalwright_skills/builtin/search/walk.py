@@ -1,4 +1,4 @@
-"""The files below a folder that tools may see, in order, without following links."""
+"""Walks the files below a folder that tools may see, in order and without following links."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 
 MOST_ENTRIES = 200_000
-DEEPEST = 100  # folders within each other
-# Folders that tools make and nobody searches; a path that names one is still searched.
-PASSED_OVER = frozenset({"node_modules", "__pycache__", ".venv", ".tox", ".mypy_cache", ".pytest_cache"})
+DEEPEST = 100  # nested folders
+# Generated folders that nobody searches; a path that names one is still searched.
+SKIPPED = frozenset({"node_modules", "__pycache__", ".venv", ".tox", ".mypy_cache", ".pytest_cache"})
 
 
 @dataclass(slots=True)
 class Walk:
-    """A walk below a folder; `cut` once there were more entries than are looked at."""
+    """A walk below a folder; `cut` is set when the limit on entries or depth was reached."""
 
     roots: ReadableRoots
     folder: Path
@@ -34,54 +34,56 @@ class Walk:
     cut: bool = field(default=False, init=False)
 
     def files(self) -> Iterator[str]:
-        """The paths of the files, relative to the folder, each folder's own files first."""
+        """Yield the paths of the files, relative to the folder; each folder's own files come first."""
         yield from self._below("", 0)
 
     def open(self, path: str) -> int:
-        """A file descriptor of one of them; raises ToolFault."""
+        """Open one of the files and return its descriptor; raises ToolFault."""
         return self.roots.open(self.folder / path)
 
-    def _below(self, here: str, depth: int) -> Iterator[str]:
+    def _below(self, prefix: str, depth: int) -> Iterator[str]:
         try:
-            found = self._entries(here)
+            entries = self._entries(prefix)
         except ToolFault:
-            return  # it is gone, or goalwright may not read it
-        files = [name for name, is_folder in found if not is_folder]
-        yield from (f"{here}{name}" for name in files)
-        folders = [name for name, is_folder in found if is_folder and name not in PASSED_OVER]
+            return  # it was removed, or is not readable
+        files = [name for name, is_folder in entries if not is_folder]
+        yield from (f"{prefix}{name}" for name in files)
+        folders = [name for name, is_folder in entries if is_folder and name not in SKIPPED]
         self.cut = self.cut or (bool(folders) and depth == DEEPEST)
         for name in folders:
             if not self.cut:
-                yield from self._below(f"{here}{name}/", depth + 1)
+                yield from self._below(f"{prefix}{name}/", depth + 1)
 
-    def _entries(self, here: str) -> list[tuple[str, bool]]:
-        folder = self.folder / here if here else self.folder
+    def _entries(self, prefix: str) -> list[tuple[str, bool]]:
+        folder = self.folder / prefix if prefix else self.folder
         descriptor = self.roots.open(folder)
         try:
             if not stat.S_ISDIR(os.fstat(descriptor).st_mode):
                 return []
             with os.scandir(descriptor if os.scandir in os.supports_fd else folder) as entries:
-                seen = [entry for entry in entries if not self.roots.hides_entry(folder, entry.name)]
-                found = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in seen if not entry.is_symlink()]
+                visible = [entry for entry in entries if not self.roots.hides_entry(folder, entry.name)]
+                children = [
+                    (entry.name, entry.is_dir(follow_symlinks=False)) for entry in visible if not entry.is_symlink()
+                ]
         except OSError:
             return []
         finally:
             os.close(descriptor)
-        self.entries -= len(found)
+        self.entries -= len(children)
         self.cut = self.cut or self.entries < 0
-        return sorted(found)
+        return sorted(children)
 
 
-GLOB = string_parameter("Only files that match, such as `*.py` (in any folder) or `src/**/*.ts`.")
+GLOB = string_parameter("Only files that match this glob, such as `*.py` (in any folder) or `src/**/*.ts`.")
 
 
 def glob_of(arguments: Mapping[str, Any]) -> Glob | None:
-    """The glob among the arguments, if there is one; raises ToolFault if it cannot match anything."""
-    given = arguments.get("glob")
-    if given is None or given == "":
+    """Parse the argument `glob`; None if it is absent; raises ToolFault if it is invalid."""
+    pattern = arguments.get("glob")
+    if pattern is None or pattern == "":
         return None
     try:
-        return Glob.of(given if isinstance(given, str) else "")
+        return Glob.of(pattern if isinstance(pattern, str) else "")
     except BadGlob as error:
-        what = f"glob {error}, not {given!r:.80}; give one such as `*.py`, or omit it"
-        raise ToolFault("INVALID_PARAM", what) from error
+        problem = f"glob {error}, not {pattern!r:.80}; give one such as `*.py`, or omit it"
+        raise ToolFault("INVALID_PARAM", problem) from error

@@ -1,7 +1,7 @@
-"""Tries a regular expression on files, in a process of its own: one that takes too long ends with the process.
+"""Matches a regular expression against files in a child process, which is killed if the match takes too long.
 
-It is run as a script and imports nothing of goalwright. Its input is a line with the orders, then for each file a line with
-its name and length, and its text. Its answer comes at the end, when nothing more has to be read.
+It runs as a script and imports nothing of goalwright. It reads one line with the request, then for each file one line
+with its name and length, and its text. It writes the answer after reading all input.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ LONGEST_LINE = 300
 
 
 def main() -> None:
-    """Read orders and files, and write what matches."""
+    """Read the request and the files, and write the matches."""
     stdin = sys.stdin.buffer
-    orders = json.loads(stdin.readline())
+    request = json.loads(stdin.readline())
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    # The system ends the process at this much CPU time, even while it is inside a match.
-    signal.setitimer(signal.ITIMER_PROF, orders["seconds"])
+    # The operating system kills the process at this CPU time, even during a match.
+    signal.setitimer(signal.ITIMER_PROF, request["seconds"])
     try:
-        pattern = re.compile(orders["pattern"])
+        pattern = re.compile(request["pattern"])
     except (re.error, RecursionError, OverflowError) as error:
         json.dump({"error": str(error)}, sys.stdout)
         return
@@ -34,18 +34,18 @@ def main() -> None:
         name, length = json.loads(line)
         text = stdin.read(length).decode("utf-8", "replace")
         for number, row in enumerate(text.split("\n"), 1):
-            if (found := pattern.search(row)) is not None:
+            if (match := pattern.search(row)) is not None:
                 total += 1
-                if len(hits) < orders["limit"]:
-                    hits.append((name, number, _shown(row.rstrip("\r"), found.start())))
+                if len(hits) < request["limit"]:
+                    hits.append((name, number, _shown(row.rstrip("\r"), match.start())))
     json.dump({"hits": hits, "total": total}, sys.stdout)
 
 
-def _shown(row: str, at: int) -> str:
-    """The line, or what stands around the match in a long one."""
+def _shown(row: str, offset: int) -> str:
+    """Return the line, or the part of a long line around the match."""
     if len(row) <= LONGEST_LINE:
         return row
-    start = max(0, min(at - 80, len(row) - LONGEST_LINE))
+    start = max(0, min(offset - 80, len(row) - LONGEST_LINE))
     end = start + LONGEST_LINE
     return f"{'…' if start else ''}{row[start:end]}{'…' if end < len(row) else ''}"
 

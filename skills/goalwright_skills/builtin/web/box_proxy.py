@@ -1,4 +1,4 @@
-"""The way out of a box: an HTTP proxy that reaches the hosts which the user allows, by the rules of `WebFetch`."""
+"""The HTTP proxy of a sandboxed command: it connects to the hosts that the user allows, by the rules of `WebFetch`."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
     from goalwright_skills.builtin.web.hosts import AllowedHost
 
 MOST_CONNECTIONS = 64
-_SECONDS = 20.0  # for the head of a request, and for a connection
+_SECONDS = 20.0  # for reading a request's head and for connecting
 _HEAD_LIMIT = 64 * 1024
 _CHUNK = 64 * 1024
-# Through a tunnel any protocol can be spoken, so a host that is allowed without a port is so for the web's alone.
+# A tunnel can carry any protocol, so a host allowed without a port is only allowed on the ports of the web.
 _WEB_PORTS = (80, 443)
 _MOST_NAMED = 50
-# Between a client and its proxy, and no further.
+# Hop-by-hop headers.
 _DROPPED = ("connection", "host", "keep-alive", "proxy-", "te", "trailer", "upgrade")
 _STATUS = {"ACCESS_DENIED": "403 Forbidden", "NOT_FOUND": "502 Bad Gateway", "INVALID_PARAM": "400 Bad Request"}
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
-    """What a client asks for: where to connect, and what to send there first."""
+class _Destination:
+    """A client's request: where to connect, and the bytes to send first."""
 
     scheme: str
     host: str
@@ -46,7 +46,7 @@ class _Wanted:
 
 @dataclass(slots=True)
 class BoxProxy:
-    """Serves the connections of one box while the block lasts; `inner` is the end that the box hands its socket to."""
+    """Serves the connections of one sandbox, which passes its listening socket through `inner`."""
 
     allowed: Sequence[AllowedHost]
     find: Resolve = resolve
@@ -75,7 +75,7 @@ class BoxProxy:
         self.inner.close()
 
     def _take(self) -> None:
-        """Take the listening socket that the box hands out, once."""
+        """Receive the listening socket from the sandbox, once."""
         loop = asyncio.get_running_loop()
         with contextlib.suppress(OSError):
             _, handles, _, _ = socket.recv_fds(self._outer, 1, 1)
@@ -101,15 +101,15 @@ class BoxProxy:
         reader, writer = await asyncio.open_connection(sock=client, limit=_HEAD_LIMIT)
         try:
             async with asyncio.timeout(_SECONDS):
-                wanted = _parsed(await reader.readuntil(b"\r\n\r\n"))
-                to_reader, to_writer = await self._connect(wanted)
+                destination = _parsed(await reader.readuntil(b"\r\n\r\n"))
+                to_reader, to_writer = await self._connect(destination)
         except ToolFault as fault:
             _refuse(writer, fault)
         except (OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError) as error:
             _refuse(writer, ToolFault("NOT_FOUND", f"it cannot be reached: {error or type(error).__name__}"))
         else:
-            to_writer.write(wanted.first)
-            if not wanted.first:
+            to_writer.write(destination.first)
+            if not destination.first:
                 writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
             try:
                 await asyncio.gather(_copy(reader, to_writer), _copy(to_reader, writer))
@@ -121,32 +121,32 @@ class BoxProxy:
                     await writer.drain()
             writer.close()
 
-    async def _connect(self, wanted: _Wanted) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    async def _connect(self, destination: _Destination) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         try:
-            check_host(wanted.host, wanted.port, self.allowed, wanted.name)
-            _refuse_other_ports(wanted, self.allowed)
-            _refuse_behind_proxy(wanted)
-            address = await pinned(wanted.host, wanted.port, self.allowed, "allow_network_hosts", self.find)
+            check_host(destination.host, destination.port, self.allowed, destination.name)
+            _refuse_other_ports(destination, self.allowed)
+            _refuse_behind_proxy(destination)
+            address = await pinned(destination.host, destination.port, self.allowed, "allow_network_hosts", self.find)
         except ToolFault:
-            _name(self.refused, wanted.name)
+            _name(self.refused, destination.name)
             raise
-        _name(self.reached, wanted.name)
-        return await asyncio.open_connection(str(address), wanted.port)
+        _name(self.reached, destination.name)
+        return await asyncio.open_connection(str(address), destination.port)
 
 
-def _refuse_other_ports(wanted: _Wanted, allowed: Sequence[AllowedHost]) -> None:
-    named = any(one.port is not None and one.matches(wanted.host, wanted.port) for one in allowed)
-    if wanted.port not in _WEB_PORTS and not named:
-        what = f"{wanted.host} is allowed on ports 80 and 443"
+def _refuse_other_ports(destination: _Destination, allowed: Sequence[AllowedHost]) -> None:
+    named = any(one.port is not None and one.matches(destination.host, destination.port) for one in allowed)
+    if destination.port not in _WEB_PORTS and not named:
+        problem = f"{destination.host} is allowed on ports 80 and 443"
         raise ToolFault(
-            "ACCESS_DENIED", f"{what} — the user can allow this one with allow_network_hosts: {wanted.name}"
+            "ACCESS_DENIED", f"{problem} — the user can allow this one with allow_network_hosts: {destination.name}"
         )
 
 
-def _refuse_behind_proxy(wanted: _Wanted) -> None:
-    if system_proxy(wanted.scheme, wanted.host) is not None:
-        what = "the web is reached through a proxy here, so that addresses cannot be checked"
-        raise ToolFault("ACCESS_DENIED", f"{what} — go on without it")
+def _refuse_behind_proxy(destination: _Destination) -> None:
+    if system_proxy(destination.scheme, destination.host) is not None:
+        problem = "the web is reached through a proxy here, so that addresses cannot be checked"
+        raise ToolFault("ACCESS_DENIED", f"{problem} — go on without it")
 
 
 def _name(names: dict[str, None], name: str) -> None:
@@ -154,31 +154,31 @@ def _name(names: dict[str, None], name: str) -> None:
         names[name] = None
 
 
-def _parsed(head: bytes) -> _Wanted:
-    """What the head of a request asks a proxy for; raises ToolFault if it is none."""
+def _parsed(head: bytes) -> _Destination:
+    """Parse the head of a proxy request; raises ToolFault if it is invalid."""
     from urllib.parse import urlsplit
 
     first, *lines = head.decode("latin-1").removesuffix("\r\n\r\n").split("\r\n")
     if any("\n" in line or "\r" in line or line[:1] in (" ", "\t") for line in (first, *lines)):
-        # Servers differ in what they take for a line, and so in which headers they see.
-        raise ToolFault("INVALID_PARAM", "it is not a request to a proxy: a line has no end, or no beginning")
+        # Servers split malformed lines differently and so see different headers.
+        raise ToolFault("INVALID_PARAM", "it is not a valid proxy request: a line is malformed")
     try:
         method, target, _ = first.split(" ")
         parts = urlsplit(f"//{target}" if method == "CONNECT" else target)
         host, port = (parts.hostname or "").encode("ascii").decode(), parts.port
     except (ValueError, UnicodeError) as error:
-        raise ToolFault("INVALID_PARAM", "it is not a request to a proxy") from error
+        raise ToolFault("INVALID_PARAM", "it is not a valid proxy request") from error
     if method == "CONNECT" and host and port:
-        return _Wanted("https", host, port)
+        return _Destination("https", host, port)
     if parts.scheme != "http" or not host or parts.username is not None:
-        raise ToolFault("INVALID_PARAM", "it is not a request to a proxy: give an http address, or CONNECT")
+        raise ToolFault("INVALID_PARAM", "it is not a valid proxy request: use an http URL or CONNECT")
     kept = [line for line in lines if not line.lower().startswith(_DROPPED)]
     path = parts.path or "/"
     request = f"{method} {path}{f'?{parts.query}' if parts.query else ''} HTTP/1.1"
     name = f"[{host}]" if ":" in host else host
     served = name if port in (None, 80) else f"{name}:{port}"
     rows = [request, f"Host: {served}", "Connection: close", *kept]
-    return _Wanted("http", host, port or 80, "\r\n".join((*rows, "", "")).encode("latin-1"))
+    return _Destination("http", host, port or 80, "\r\n".join((*rows, "", "")).encode("latin-1"))
 
 
 def _refuse(writer: asyncio.StreamWriter, fault: ToolFault) -> None:
@@ -189,7 +189,7 @@ def _refuse(writer: asyncio.StreamWriter, fault: ToolFault) -> None:
 
 
 async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Hand on what comes until it ends."""
+    """Copy data until the end of the stream."""
     with contextlib.suppress(OSError):
         while data := await reader.read(_CHUNK):
             writer.write(data)

@@ -1,4 +1,4 @@
-"""One page of the web: every redirect checked, the address resolved once and pinned, within limits of size and time."""
+"""Fetches a web page: checks every redirect, pins the resolved address, limits size and time."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _MOVED = (301, 302, 303, 307, 308)
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What was read: the address it came from in the end, its type and content, and whether there was more."""
+    """A response: its final URL, its type and content, and whether it was truncated."""
 
     url: str
     kind: str
@@ -44,14 +44,14 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Fetcher:
-    """Reads pages of the hosts that are allowed; through a `proxy` only if that is, since no address is pinned then."""
+    """Reads pages of allowed hosts; a proxy is used only if `proxy` is true, since it prevents pinning the address."""
 
     allowed: Sequence[AllowedHost]
     proxy: bool = False
     resolve: Resolve = resolve
 
     async def fetch(self, url: str) -> Page:
-        """Read a page; raises ToolFault with why not."""
+        """Read a page; raises ToolFault."""
         try:
             async with asyncio.timeout(SECONDS):
                 return await self._follow(url)
@@ -62,27 +62,27 @@ class Fetcher:
         current = _parsed(url)
         for _ in range(REDIRECTS + 1):
             self._check_host(current, url)
-            found = await self._read(current)
-            if isinstance(found, Page):
-                return found
-            current = found
+            result = await self._read(current)
+            if isinstance(result, Page):
+                return result
+            current = result
         raise ToolFault("EXECUTION_ERROR", f"{url} redirects more than {REDIRECTS} times — go on without it")
 
     def _check_host(self, url: httpx.URL, first: str) -> None:
-        came = "" if str(url) == first else f", to which {first} redirects,"
-        check_host(_host(url), _port(url), self.allowed, f"{_shown(url)}{came}")
+        redirect = "" if str(url) == first else f", to which {first} redirects,"
+        check_host(_host(url), _port(url), self.allowed, f"{_shown(url)}{redirect}")
 
     async def _read(self, url: httpx.URL) -> Page | httpx.URL:
-        """The page, or where it has moved."""
+        """Return the page, or the URL of a redirect."""
         import httpx
 
         proxy = system_proxy(url.scheme, _host(url))
         if proxy is not None and not self.proxy:
-            what = "the web is reached through a proxy here, so that addresses cannot be checked"
-            raise ToolFault("ACCESS_DENIED", f"{what} — the user allows it with web_proxy = true")
+            problem = "the web is reached through a proxy here, so addresses cannot be checked"
+            raise ToolFault("ACCESS_DENIED", f"{problem} — the user can allow it with web_proxy = true")
         target, extensions = url, {}
         if proxy is None or literal(_host(url)) is not None:
-            address = await pinned(_host(url), _port(url), self.allowed, "--allow-web", self.resolve)
+            address = await pinned(_host(url), _port(url), self.allowed, "allow_web", self.resolve)
             target = url.copy_with(host=str(address))
             extensions = {"sni_hostname": _host(url)}
         host = url.netloc.decode("ascii")
@@ -109,18 +109,19 @@ async def _page(url: httpx.URL, response: httpx.Response) -> Page | httpx.URL:
         code = (
             "NOT_FOUND" if status in (404, 410) else "PERMISSION_DENIED" if status in (401, 403) else "EXECUTION_ERROR"
         )
-        raise ToolFault(code, f"{_shown(url)} answers {status} {response.reason_phrase} — go on without it")  # type: ignore[arg-type]
+        problem = f"{_shown(url)} answered {status} {response.reason_phrase}"
+        raise ToolFault(code, f"{problem} — go on without it")  # type: ignore[arg-type]
     data, cut = await read_body(response)
     kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
     return Page(str(url), kind, response.charset_encoding or "", data, cut)
 
 
 async def read_body(response: httpx.Response) -> tuple[bytes, bool]:
-    """The content up to the limit, unpacked no further than that."""
+    """Read and decompress the content up to the limit; returns it and whether it was truncated."""
     packed = response.headers.get("content-encoding", "").strip().lower()
     if packed not in ("", "identity", "gzip", "x-gzip"):
         raise ToolFault(
-            "BINARY_FILE", f"the page is packed as {packed[:40]!r}, which is not supported — go on without it"
+            "BINARY_FILE", f"the page has the encoding {packed[:40]!r}, which is not supported — go on without it"
         )
     unpack = zlib.decompressobj(zlib.MAX_WBITS | 32) if packed not in ("", "identity") else None
     data, read = bytearray(), 0
@@ -139,20 +140,18 @@ def _parsed(url: str) -> httpx.URL:
     import httpx
 
     try:
-        found = httpx.URL(url.strip())
+        parsed = httpx.URL(url.strip())
     except (httpx.InvalidURL, ValueError, UnicodeError) as error:
-        raise ToolFault(
-            "INVALID_PARAM", f"{url[:200]!r} is not an address: {error} — give one with http or https"
-        ) from error
-    if found.scheme not in ("http", "https") or not found.host:
-        raise ToolFault("INVALID_PARAM", f"{url[:200]!r} is not a web address — give one with http or https")
-    if found.userinfo:
-        raise ToolFault("INVALID_PARAM", f"the address {found.host} has a user name in it — leave that out")
-    return found.copy_with(fragment=None)
+        raise ToolFault("INVALID_PARAM", f"{url[:200]!r} is not a URL: {error} — give an http or https URL") from error
+    if parsed.scheme not in ("http", "https") or not parsed.host:
+        raise ToolFault("INVALID_PARAM", f"{url[:200]!r} is not a web URL — give an http or https URL")
+    if parsed.userinfo:
+        raise ToolFault("INVALID_PARAM", f"the URL of {parsed.host} contains a user name — remove it")
+    return parsed.copy_with(fragment=None)
 
 
 def _host(url: httpx.URL) -> str:
-    """The host as it is asked for; two names that look alike, or that older rules take for one, stay two."""
+    """Return the host as it is requested, without normalising names that look alike."""
     return url.raw_host.decode("ascii")
 
 
@@ -165,13 +164,13 @@ def _shown(url: httpx.URL) -> str:
 
 
 def web_client(proxy: str | None, seconds: float) -> httpx.AsyncClient:
-    """A client that takes nothing of the environment but this proxy; raises ToolFault if that is of another kind."""
+    """Return a client that ignores the environment except this proxy; raises ToolFault if the proxy is unsupported."""
     import httpx
 
     try:
         verify = certificates.trusted(by_environment=False)
         return httpx.AsyncClient(verify=verify, trust_env=False, proxy=proxy, timeout=seconds, max_redirects=0)
-    except (ImportError, ValueError, httpx.InvalidURL) as error:  # it may hold a password, so it is not shown
+    except (ImportError, ValueError, httpx.InvalidURL) as error:  # the URL may contain a password, so it is not shown
         kind = (proxy or "").partition("://")[0][:20]
-        what = f"the web is reached through a proxy of the kind {kind!r} here, which is not supported"
-        raise ToolFault("EXECUTION_ERROR", f"{what} — go on without it, and say so") from error
+        problem = f"the web is reached through a proxy of type {kind!r}, which is not supported"
+        raise ToolFault("EXECUTION_ERROR", f"{problem} — go on without it, and mention this") from error

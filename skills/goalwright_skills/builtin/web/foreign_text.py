@@ -1,4 +1,4 @@
-"""Text of strangers, marked so that a model takes it as material; the text itself cannot end the mark."""
+"""Marks around untrusted text, so that a model treats it as data; the text itself cannot end the mark."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ _TAG = re.compile(r"<(/?foreign-text)", re.IGNORECASE)
 
 
 def head(note: str, **about: str) -> str:
-    """What stands before the text: whose it is, and what it is about."""
+    """Return the note and the opening tag with its attributes."""
     shown = (f'{name}="{_attribute(text)}"' for name, text in about.items())
     return f"{note}\n<foreign-text {' '.join(shown)}>\n"
 
 
 def harmless(text: str) -> str:
-    """The text without what could end the mark around it."""
+    """Escape tags that could end the mark around the text."""
     return _TAG.sub(r"<\\\1", text)
 
 

@@ -1,9 +1,11 @@
-"""Which hosts the user allows.
+"""Allowed hosts, their addresses, and the proxy of the system.
+
+The forms of an allowed host:
 
 example.org           this host
 *.example.org         its subdomains
-example.org:8443      this host on this port alone
-127.0.0.1:8080        this address on this port, though it is private
+example.org:8443      this host, only on this port
+127.0.0.1:8080        this private address on this port
 *                     every public host
 """
 
@@ -27,20 +29,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class AllowedHost:
-    """One entry of the list; without a port, it holds for all."""
+    """One allowed host; without a port, all ports are allowed."""
 
     host: str
     port: int | None = None
 
     @classmethod
     def of(cls, text: str) -> AllowedHost:
-        """The entry in a text; raises ValueError with what is wrong with it."""
+        """Parse an allowed host; raises ValueError."""
         name, port = text.strip().lower(), None
         if not name or any(letter in name for letter in "/@?# \\\t\n\0"):
             raise ValueError(f"{text!r} is not a host: write example.org, *.example.org or 127.0.0.1:8080")
         if name.startswith("[") and "]" in name:
-            name, _, rest = name[1:].partition("]")
-            port = rest.removeprefix(":") or None
+            name, _, suffix = name[1:].partition("]")
+            port = suffix.removeprefix(":") or None
         elif name.count(":") == 1:
             name, _, port = name.partition(":")
         if port is not None and not (port.isdecimal() and 0 < int(port) < 65536):
@@ -50,7 +52,7 @@ class AllowedHost:
         return cls(_ascii(name.rstrip(".")), int(port) if port else None)
 
     def matches(self, host: str, port: int) -> bool:
-        """Whether it holds for a host and port."""
+        """Return whether a host and port are allowed."""
         if self.port is not None and self.port != port:
             return False
         host = _ascii(host.lower().rstrip("."))
@@ -63,14 +65,14 @@ class AllowedHost:
         return host if self.port is None else f"{host}:{self.port}"
 
     def grants_private(self, host: str, port: int) -> bool:
-        """Whether it is this very address, with this port."""
+        """Return whether this is an allowed address with an explicit port, which may be private."""
         return self.port is not None and literal(self.host) is not None and self.matches(host, port)
 
 
 def _ascii(name: str) -> str:
     if name.isascii():
         return name
-    import idna  # as httpx has it
+    import idna  # a dependency of httpx
 
     any_below = "*." if name.startswith("*.") else ""
     try:
@@ -83,45 +85,49 @@ Resolve = Callable[[str, int], Awaitable[list[str]]]
 
 
 async def resolve(host: str, port: int) -> list[str]:
-    """The addresses of a host."""
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return [str(row[4][0]) for row in found]
+    """Return the addresses of a host."""
+    rows = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return [str(row[4][0]) for row in rows]
 
 
-async def pinned(host: str, port: int, allowed: Sequence[AllowedHost], option: str, find: Resolve = resolve) -> Address:
-    """The address to connect to; a name must have public ones alone. `option` is how the user allows a private one."""
-    own = literal(host)
-    if own is not None:
-        if is_public(own) or any(one.grants_private(host, port) for one in allowed):
-            return own
-        what = f"{host} is a private address"
+async def pinned(
+    host: str, port: int, allowed: Sequence[AllowedHost], setting: str, find: Resolve = resolve
+) -> Address:
+    """Return the address to connect to; a name must have only public addresses. `setting` allows private ones."""
+    address = literal(host)
+    if address is not None:
+        if is_public(address) or any(one.grants_private(host, port) for one in allowed):
+            return address
+        problem = f"{host} is a private address"
         shown = f"[{host}]" if ":" in host else host
-        raise ToolFault("ACCESS_DENIED", f"{what} — the user allows one with its port: {option} {shown}:{port}")
+        raise ToolFault(
+            "ACCESS_DENIED", f'{problem} — the user can allow it with its port: {setting} = ["{shown}:{port}"]'
+        )
     try:
-        found = [ipaddress.ip_address(address.partition("%")[0]) for address in await find(host, port)]
+        addresses = [ipaddress.ip_address(address.partition("%")[0]) for address in await find(host, port)]
     except (OSError, UnicodeError, ValueError) as error:
         raise ToolFault("NOT_FOUND", f"{host} has no address: {error} — check its name") from error
-    if not found or not all(map(is_public, found)):
+    if not addresses or not all(map(is_public, addresses)):
         raise ToolFault("ACCESS_DENIED", f"{host} leads to a private address — go on without it")
-    return found[0]
+    return addresses[0]
 
 
 def check_host(host: str, port: int, allowed: Sequence[AllowedHost], shown: str) -> None:
-    """Raise ToolFault if a host is not among those that the user allows."""
+    """Raise ToolFault if the user does not allow a host."""
     if not any(one.matches(host, port) for one in allowed):
-        known = ", ".join(map(str, allowed)) or "none"
-        what = f"{shown} is not among the hosts that the user allows"
-        raise ToolFault("ACCESS_DENIED", f"{what} ({known}) — go on without it, and say so")
+        hosts = ", ".join(map(str, allowed)) or "none"
+        problem = f"{shown} is not among the hosts that the user allows"
+        raise ToolFault("ACCESS_DENIED", f"{problem} ({hosts}) — go on without it, and mention this")
 
 
 def system_proxy(scheme: str, host: str) -> str | None:
-    """The proxy that the environment names for a host."""
+    """Return the proxy that the environment sets for a host."""
     from urllib.request import getproxies, proxy_bypass
 
-    proxies, own = getproxies(), literal(host)
-    if own is not None and not is_public(own):
-        return None  # an address of this network is never reached through one
+    proxies, address = getproxies(), literal(host)
+    if address is not None and not is_public(address):
+        return None  # private addresses are never reached through a proxy
     if proxy_bypass(host):
         return None
-    found = proxies.get(scheme) or proxies.get("all")
-    return f"http://{found}" if found and "://" not in found else found
+    proxy = proxies.get(scheme) or proxies.get("all")
+    return f"http://{proxy}" if proxy and "://" not in proxy else proxy

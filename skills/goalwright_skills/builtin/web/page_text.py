@@ -1,7 +1,6 @@
-"""HTML as readable text: headings, paragraphs, lists, tables and links, without scripts and styles.
+"""Converts HTML to text: headings, paragraphs, lists, tables and links, without scripts and styles.
 
-It is run as a script in a process of its own, and imports nothing of goalwright: a page that takes too long to read ends with
-the process.
+It runs as a script in a child process, which is killed if parsing takes too long, and imports nothing of goalwright.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ class _Reader(HTMLParser):
             self._dropped.append(tag)
         if self._dropped:
             return
-        given = dict(attrs)
+        attributes = dict(attrs)
         if tag in _HEADINGS:
             self.parts.append(f"\n\n{_HEADINGS[tag]} ")
         elif tag == "li":
@@ -54,9 +53,9 @@ class _Reader(HTMLParser):
         elif tag in _BLOCKS:
             self.parts.append("\n\n" if tag in ("p", "table", "blockquote", "pre") else "\n")
         elif tag == "a":
-            self._links.append(urljoin(self.base, given.get("href") or "") if given.get("href") else "")
-        elif tag == "img" and given.get("alt"):
-            self.parts.append(f"[image: {given['alt']}]")
+            self._links.append(urljoin(self.base, attributes.get("href") or "") if attributes.get("href") else "")
+        elif tag == "img" and attributes.get("alt"):
+            self.parts.append(f"[image: {attributes['alt']}]")
         self._pre = self._pre or tag == "pre"
 
     def handle_endtag(self, tag: str) -> None:
@@ -83,7 +82,7 @@ class _Reader(HTMLParser):
 
 
 def page_text(html: str, base: str) -> tuple[str, str]:
-    """The title and the text of a page; links are absolute, in brackets behind their text."""
+    """Return the title and text of a page; links are absolute, in parentheses after their text."""
     reader = _Reader(base)
     reader.feed(html)
     reader.close()
@@ -93,10 +92,10 @@ def page_text(html: str, base: str) -> tuple[str, str]:
 
 
 def main() -> None:
-    """Read the address, the limit of CPU time and the page; write its title and text."""
+    """Read the URL, the limit on CPU time and the page; write its title and text."""
     base, seconds = json.loads(sys.stdin.buffer.readline())
     resource.setrlimit(resource.RLIMIT_AS, (1024**3, 1024**3))
-    signal.setitimer(signal.ITIMER_PROF, seconds)  # the system ends the process then
+    signal.setitimer(signal.ITIMER_PROF, seconds)  # then the operating system kills the process
     html = sys.stdin.buffer.read().decode("utf-8", "replace")
     sys.stdout.buffer.write(json.dumps(page_text(html, base)).encode())
 

@@ -1,4 +1,4 @@
-"""Where `WebSearch` looks: the provider that the user's own settings name in a table `[search]`."""
+"""The search provider in the user's `[search]` settings, its requests and its responses."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 ProviderName = Literal["searxng", "brave", "tavily"]
-# The address of each provider, and the variables that may have its key. A SearXNG has its own address, and no key.
+# The URL of each provider, and the variables of its key. A SearXNG instance has its own URL and no key.
 _URLS = {"brave": "https://api.search.brave.com/res/v1/web/search", "tavily": "https://api.tavily.com/search"}
 _KEYS = {"brave": ("BRAVE_API_KEY", "BRAVE_SEARCH_API_KEY"), "tavily": ("TAVILY_API_KEY",)}
 _FORM = 'such as provider = "searxng" and url = "http://127.0.0.1:8888"'
@@ -28,18 +28,18 @@ _FORM = 'such as provider = "searxng" and url = "http://127.0.0.1:8888"'
 
 @dataclass(frozen=True, slots=True)
 class SearchProvider:
-    """A provider and the address that it is asked at."""
+    """A provider and its URL."""
 
     provider: ProviderName
     url: str
 
     @property
     def key_names(self) -> tuple[str, ...]:
-        """The variables that may have its key; the first is the one to name."""
+        """The environment variables of its key, the preferred one first."""
         return _KEYS.get(self.provider, ())
 
     def key(self, env: Mapping[str, str] | None = None) -> str:
-        """Its key, from the environment; empty if there is none."""
+        """Return its key from the environment; empty if there is none."""
         env = os.environ if env is None else env
         return next((env[name] for name in self.key_names if env.get(name)), "")
 
@@ -48,7 +48,7 @@ class SearchProvider:
 
 
 def read(raw: Any) -> SearchProvider:
-    """The provider in a table; raises ValueError with what is wrong with it."""
+    """Parse the settings of a provider; raises ValueError."""
     if isinstance(raw, SearchProvider):
         return raw
     if not isinstance(raw, Mapping):
@@ -78,48 +78,48 @@ _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,200}>")
 _SPACE = re.compile(r"\s+")
 _URL = re.compile(r"https?://[^\s<>\"]{1,1000}")
 _LONGEST_TITLE, _LONGEST_TEXT = 200, 2_000
-# Where the list of results stands, and what each calls its text.
+# The path of the list of results, and the key of a result's text.
 _LISTS = {"searxng": ("results",), "brave": ("web", "results"), "tavily": ("results",)}
 _TEXTS = {"searxng": "content", "brave": "description", "tavily": "content"}
 
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """One result: plain text, whatever the provider sent."""
+    """One result, as plain text."""
 
     title: str
     url: str
     text: str
 
 
-def request(client: httpx.AsyncClient, where: SearchProvider, query: str, limit: int, key: str) -> httpx.Request:
-    """The request for a search."""
-    match where.provider:
+def request(client: httpx.AsyncClient, provider: SearchProvider, query: str, limit: int, key: str) -> httpx.Request:
+    """Return the request for a search."""
+    match provider.provider:
         case "searxng":
-            address = where.url if where.url.endswith("/search") else f"{where.url}/search"
+            address = provider.url if provider.url.endswith("/search") else f"{provider.url}/search"
             return client.build_request("GET", address, params={"q": query, "format": "json"})
         case "brave":
             headers = {"X-Subscription-Token": key, "Accept": "application/json"}
-            return client.build_request("GET", where.url, params={"q": query, "count": limit}, headers=headers)
+            return client.build_request("GET", provider.url, params={"q": query, "count": limit}, headers=headers)
         case "tavily":
             body, headers = {"query": query, "max_results": limit}, {"Authorization": f"Bearer {key}"}
-            return client.build_request("POST", where.url, json=body, headers=headers)
+            return client.build_request("POST", provider.url, json=body, headers=headers)
 
 
-def results(where: SearchProvider, data: bytes, limit: int) -> list[SearchResult]:
-    """The results in an answer; raises ToolFault if it is not one of that provider."""
+def results(provider: SearchProvider, data: bytes, limit: int) -> list[SearchResult]:
+    """Parse the results in a response; raises ToolFault if it is not a response of that provider."""
     try:
-        found = json.loads(data)
+        document = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise ToolFault("EXECUTION_ERROR", f"{where} does not answer with JSON — go on without it") from error
-    for name in _LISTS[where.provider]:
-        found = found.get(name) if isinstance(found, dict) else None
-    if found is None and where.provider == "brave":
-        return []  # it leaves the list out where nothing is found
-    if not isinstance(found, list):
-        what = f"{where} does not answer as {where.provider} does"
-        raise ToolFault("EXECUTION_ERROR", f"{what} — go on without it, and say so")
-    return list(_read(found, _TEXTS[where.provider], limit))
+        raise ToolFault("EXECUTION_ERROR", f"{provider} did not answer with JSON — go on without it") from error
+    for name in _LISTS[provider.provider]:
+        document = document.get(name) if isinstance(document, dict) else None
+    if document is None and provider.provider == "brave":
+        return []  # the list is omitted if there are no results
+    if not isinstance(document, list):
+        problem = f"{provider} did not answer like {provider.provider}"
+        raise ToolFault("EXECUTION_ERROR", f"{problem} — go on without it, and mention this")
+    return list(_read(document, _TEXTS[provider.provider], limit))
 
 
 def _read(rows: list[Any], text: str, limit: int) -> Iterator[SearchResult]:
@@ -134,7 +134,7 @@ def _read(rows: list[Any], text: str, limit: int) -> Iterator[SearchResult]:
 
 
 def _plain(row: Mapping[str, Any], key: str, longest: int) -> str:
-    """A text of a row as one plain line: providers put tags and entities into it."""
+    """Return a text of a row as one line without the tags and entities that providers insert."""
     value = row.get(key)
     value = value[: 4 * longest] if isinstance(value, str) else ""
     plain = without_format(html.unescape(_TAG.sub("", value)))

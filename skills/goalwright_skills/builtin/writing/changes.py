@@ -1,7 +1,7 @@
-"""Changes of the workspace: proposed with a diff, applied only to the file that the diff was made from, undone.
+"""Changes of workspace files: proposed with a diff, applied only if the file is unchanged since, and undone.
 
-A run keeps them in its folder `changes/`, which no tool can write: a row for each call, by the call's key, and the
-contents by their hash. So a resumed run applies exactly what a person saw.
+A run stores them in its folder `changes/`, which no tool can write: one record for each call, by the call's key, and
+the contents by their hash. So a resumed run applies exactly the change that a person approved.
 """
 
 from __future__ import annotations
@@ -34,34 +34,35 @@ _UNSAFE = re.compile(r"[^0-9A-Za-z-]")
 
 
 def sha256(data: bytes) -> str:
-    """The hash of a content."""
+    """Return the SHA-256 of a content."""
     return hashlib.sha256(data).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceChanges:
-    """The changes of one run; `folder` is its own, below the workspace."""
+    """The changes of one run; `folder` is the run's folder `changes/`."""
 
     workspace: Path
     folder: Path
 
     def find(self, key: str, digest: str) -> FileChange | None:
-        """What was proposed, begun or applied for this very call."""
-        found = self._row(self._file(key))
-        held = found is not None and found.digest == digest and found.state in ("proposed", "started", "applied")
-        return found if held else None
+        """Return the change that was proposed, started or applied for this call."""
+        change = self._row(self._file(key))
+        if change is None or change.digest != digest or change.state not in ("proposed", "started", "applied"):
+            return None
+        return change
 
     def propose(self, change: FileChange, *contents: bytes | None) -> FileChange:
-        """Keep a change and its contents."""
+        """Store a change and its contents."""
         for data in contents:
             if data is not None:
                 self._write(self._content(sha256(data)), data)
         return self.save(change)
 
     def apply(self, change: FileChange) -> FileChange:
-        """Make the change, unless it is made already; raises safe_files.Changed if a file is another one by now."""
+        """Make the change unless it is already made; raises safe_files.Changed if a file has changed meanwhile."""
         if not self._is_made(change):
-            folders = sum(not above.exists() for above in self._above(change.made))
+            folders = sum(not above.exists() for above in self._parents(change.made))
             change = self.save(replace(change, state="started", folders=change.folders or folders))
             try:
                 self._make(change)
@@ -72,20 +73,20 @@ class WorkspaceChanges:
 
     def _make(self, change: FileChange) -> None:
         if (large := change.large) is not None:
-            self._take(change, large)
+            self._move_large(change, large)
             return
-        done: list[tuple[str, Ends]] = []
+        applied: list[tuple[str, Ends]] = []
         try:
             for path, (before, after) in change.ends.items():
                 if self._put(path, before, after, change.mode):
-                    done.append((path, (before, after)))
+                    applied.append((path, (before, after)))
         except safe_files.Changed:
-            for path, (before, after) in reversed(done):
+            for path, (before, after) in reversed(applied):
                 self._put(path, after, before, change.mode)
             raise
 
-    def _take(self, change: FileChange, large: Content) -> None:
-        """Move a large file itself, or keep it aside where it was to be deleted."""
+    def _move_large(self, change: FileChange, large: Content) -> None:
+        """Move a large file itself; a deletion moves it aside."""
         if change.to is not None:
             self._aside.move(self.workspace / change.path, self.workspace / change.to, large)
         else:
@@ -96,7 +97,7 @@ class WorkspaceChanges:
         return KeptAside(self.workspace, self.folder / "contents")
 
     def _put(self, path: str, was: str | None, becomes: str | None, mode: int | None = None) -> bool:
-        """Give a path another content if it still has the one that it had; False if it has the other already."""
+        """Replace a path's content if it is unchanged; returns False if it already has the new content."""
         file = self.workspace / path
         if self._holds(path, becomes):
             return False
@@ -111,7 +112,7 @@ class WorkspaceChanges:
         return True
 
     def _holds(self, path: str, digest: str | None, large: Mapping[str | None, Content] | None = None) -> bool:
-        """Whether a path has this content now, which may be a large one; None stands for no file."""
+        """Return whether a path has this content, which may be large; None means no file."""
         if large and digest in large:
             return self._aside.holds(path, large[digest])
         file = self.workspace / path
@@ -125,28 +126,28 @@ class WorkspaceChanges:
         return all(self._holds(path, after, large) for path, (_, after) in change.ends.items())
 
     def mode(self, path: str) -> int:
-        """The permissions of a file."""
+        """Return the permissions of a file."""
         return stat.S_IMODE((self.workspace / path).lstat().st_mode) & 0o777
 
-    def _above(self, path: str) -> list[Path]:
-        """The folders above a file, nearest first, up to the workspace."""
+    def _parents(self, path: str) -> list[Path]:
+        """Return the folders above a file, nearest first, up to the workspace."""
         return [self.workspace / above for above in PurePosixPath(path).parents if above.parts]
 
     def content(self, digest: str) -> bytes:
-        """A content by its hash."""
+        """Return a content by its hash."""
         data = safe_files.read(self._content(digest), below=self.workspace, limit=SIZE_LIMIT)
         if data is None or sha256(data) != digest:
             raise safe_files.Changed(f"{self._content(digest)} is missing or damaged")
         return data
 
     def every(self) -> list[FileChange]:
-        """All changes, in the order in which they were applied; one that a kill left open counts if it is made."""
+        """Return all changes in order of application; an interrupted change counts as applied if the files show it."""
         if not self.folder.is_dir():
             return []
         safe_files.refuse_links(self.folder, below=self.workspace)
         rows = (self._row(file) for file in sorted(self.folder.glob("*.json")))
-        found = [self._settled(row) for row in rows if row is not None]
-        return sorted(found, key=lambda change: change.at)
+        changes = [self._settled(row) for row in rows if row is not None]
+        return sorted(changes, key=lambda change: change.at)
 
     def _settled(self, change: FileChange) -> FileChange:
         if change.state != "started":
@@ -157,7 +158,7 @@ class WorkspaceChanges:
         return replace(change, state="proposed")
 
     def patch(self, changes: Sequence[FileChange]) -> str:
-        """What the applied changes make of the workspace, as one patch."""
+        """Return the applied changes as one patch."""
         moved, modes = renamed(changes), {change.path: change.mode for change in changes}
         gone = set(moved.values())
         large = large_in(changes)
@@ -169,13 +170,13 @@ class WorkspaceChanges:
         return "".join(parts)
 
     def _diff(self, path: str, ends: Ends, mode: int | None, large: Mapping[str | None, Content]) -> str:
-        if found := [large[digest] for digest in ends if digest in large]:
-            return patch.left_out(path, found[0].size)
+        if contents := [large[digest] for digest in ends if digest in large]:
+            return patch.left_out(path, contents[0].size)
         before, after = (None if digest is None else self.content(digest) for digest in ends)
         return patch.difference(path, before, after, mode)
 
     def undo(self) -> list[str]:
-        """Put the files back that are unchanged since; returns the paths of those that are not."""
+        """Restore the files that are unchanged since; returns the paths of the others."""
         changes, changed = self.every(), []
         for group in linked(changes):
             try:
@@ -186,12 +187,12 @@ class WorkspaceChanges:
         return sorted(changed)
 
     def _undo(self, group: Sequence[FileChange]) -> None:
-        """Undo changes that hang together, or raise before anything is touched."""
+        """Undo changes that share paths, or raise before any file is touched."""
         ends, large = ends_of(group), large_in(group)
         modes = {change.path: change.mode for change in reversed(group) if change.mode is not None}
         self._refuse_changed(ends, large)
         self._clear(ends, large)
-        # What comes back is there before what came goes away.
+        # Restore old files before removing new ones.
         for path, (first, last) in sorted(ends.items(), key=lambda row: row[1][0] is None):
             if self._holds(path, first, large):
                 continue
@@ -203,20 +204,20 @@ class WorkspaceChanges:
             self.save(replace(change, state="undone"))
 
     def _refuse_changed(self, ends: Mapping[str, Ends], large: Mapping[str | None, Content]) -> None:
-        """Raise if a path has neither content, or if a large one is nowhere any more."""
+        """Raise if a path has neither the old nor the new content, or if a large file is missing."""
         for path, row in ends.items():
-            # A kill may have left a path empty, with its large file aside.
-            between = self._holds(path, None) and any(
+            # An interruption may leave a path empty, with its large file aside.
+            is_interrupted = self._holds(path, None) and any(
                 digest in large and self._aside.has(large[digest]) for digest in row
             )
-            if not between and not any(self._holds(path, digest, large) for digest in row):
+            if not is_interrupted and not any(self._holds(path, digest, large) for digest in row):
                 raise safe_files.Changed(f"{self.workspace / path} has changed since")
         for content in (large[first] for first, _ in ends.values() if first in large):
             if not self._aside.has(content) and not any(self._aside.holds(path, content) for path in ends):
-                raise safe_files.Changed(f"the file that {content.sha256} was of is missing or damaged")
+                raise safe_files.Changed(f"the large file with the hash {content.sha256} is missing or damaged")
 
     def _clear(self, ends: Mapping[str, Ends], large: Mapping[str | None, Content]) -> None:
-        """Take what is there away from the paths of large files, which are moved and not overwritten."""
+        """Clear the paths of large files, which are moved and cannot overwrite a file."""
         for path, (first, last) in ends.items():
             if first == last or not self._holds(path, last, large):
                 continue
@@ -226,15 +227,15 @@ class WorkspaceChanges:
                 safe_files.remove_if(self.workspace / path, self.content(last), below=self.workspace)
 
     def _remove_folders(self, changes: Sequence[FileChange]) -> None:
-        """Remove the folders that were made for files, if nothing is left in them."""
-        made = {above for change in changes for above in self._above(change.made)[: change.folders]}
-        for folder in sorted(made, key=lambda above: len(above.parts), reverse=True):
+        """Remove the folders that were created for files, if they are empty."""
+        folders_made = {above for change in changes for above in self._parents(change.made)[: change.folders]}
+        for folder in sorted(folders_made, key=lambda above: len(above.parts), reverse=True):
             with contextlib.suppress(OSError, safe_files.UnsafePath):
                 safe_files.refuse_links(folder, below=self.workspace)
                 folder.rmdir()
 
     def save(self, change: FileChange) -> FileChange:
-        """Keep what is known of a change."""
+        """Store the current state of a change."""
         self._write(self._file(change.key), json.dumps(asdict(change)).encode())
         return change
 

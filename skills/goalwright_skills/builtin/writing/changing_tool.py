@@ -1,4 +1,4 @@
-"""What the tools that change files have in common: a call is checked, shown, made, and answered whatever happens."""
+"""The base classes of the tools that change files and of their calls: a call is checked, previewed and made once."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ class ChangesFiles(Protocol):
 
     @property
     def name(self) -> str:
-        """The name by which it is called."""
+        """The tool's name."""
 
     @property
     def parameters(self) -> Mapping[str, Any]:
-        """Its parameters as a JSON schema of type object."""
+        """The parameters as a JSON schema of type object."""
 
     def elsewhere(self, place: WritePlace) -> str:
-        """What to do where the workspace may not be changed."""
+        """Return what to do if the workspace may not be changed."""
 
 
 class FileCall(ABC):
-    """One call that changes the files `targets`, of which the first is the one that it is about."""
+    """One call that changes the files `targets`; the first is its main file."""
 
     def __init__(self, tool: ChangesFiles, place: WritePlace, arguments: dict[str, Any], *targets: Target) -> None:
         self.place, self.arguments, self.targets = place, arguments, targets
@@ -57,35 +57,35 @@ class FileCall(ABC):
         self.key = current_call() or hashlib.sha256(f"{place.task}\0{self.digest}".encode()).hexdigest()[:32]
         for target in targets:
             if target.in_workspace and place.writes == "deny":
-                what = "writing into the workspace is not allowed in this run, which takes --write"
-                raise ToolFault("ACCESS_DENIED", f"{what} — {tool.elsewhere(place)}")
+                problem = "this run may not change files of the workspace (workspace_writes)"
+                raise ToolFault("ACCESS_DENIED", f"{problem} — {tool.elsewhere(place)}")
             if target.file.is_dir() and not target.file.is_symlink():
                 raise ToolFault("IS_DIRECTORY", f"{target.name} is a folder — name a file in it")
 
     @property
     def target(self) -> Target:
-        """The file that the call is about."""
+        """The main file of the call."""
         return self.targets[0]
 
     @abstractmethod
     def check_content(self) -> None:
-        """Raise if what the files hold keeps the call from being made."""
+        """Raise if the content of the files prevents the call."""
 
     @abstractmethod
     def change(self) -> tuple[str, dict[str, Any]]:
-        """Make the change; the text and the data of the answer."""
+        """Make the change; returns the text and data of the envelope."""
 
     @abstractmethod
     def diff(self) -> str:
-        """The difference to be made, which is kept until the call is made."""
+        """Return the diff of the proposed change, which is stored until the call is made."""
 
     def check(self) -> None:
-        """Raise what would keep it from being made, before anybody is asked."""
+        """Raise if the call cannot be made, before a person is asked."""
         self.check_place()
         self.check_content()
 
     def check_place(self) -> None:
-        """Raise if another task changed a file, or if none can be written there."""
+        """Raise if another task changed a file, or if a path is not writable."""
         self._refuse_rivals()
         for target in self.targets:
             root = self.place.workspace if target.in_workspace else target.root
@@ -102,50 +102,50 @@ class FileCall(ABC):
                 safe_files.refuse_links(target.file, below=root)
 
     def make(self) -> tuple[str, dict[str, Any]]:
-        """Make the change, unless another task that is not in order with this one changed the same files."""
+        """Make the change, unless a task that may run at the same time changed the same files."""
         claims = self.place.claims
         with claims.lock:
             self._refuse_rivals()
-            done = self.change()
+            result = self.change()
             for target in self.targets:
                 claims.take(target.name, self.place.task)
-        return done
+        return result
 
     def _refuse_rivals(self) -> None:
         place = self.place
         for target in self.targets:
             rival = place.claims.rival(target.name, place.task, place.before)
             if rival is not None:
-                what = f"{target.name} was written by task {rival!r}, which runs beside this one"
-                raise ToolFault("CONFLICT", f"{what} — write another path")
+                problem = f"{target.name} was written by task {rival!r}, which may run at the same time as this one"
+                raise ToolFault("CONFLICT", f"{problem} — write another path")
 
-    def known(self) -> FileChange | None:
-        """The change that was proposed for this very call."""
+    def proposed(self) -> FileChange | None:
+        """Return the change that was proposed for this call."""
         return self.place.changes.find(self.key, self.digest)
 
     def current(self, target: Target, below: Path) -> bytes | None:
-        """What a file holds; None if there is none."""
-        found = safe_files.read(target.file, below=below, limit=SIZE_LIMIT)
-        if found is not None and len(found) > SIZE_LIMIT:
-            raise ToolFault("INVALID_PARAM", f"{target.name} has more than 10 MB — take another file")
-        return found
+        """Return a file's content; None if it does not exist."""
+        content = safe_files.read(target.file, below=below, limit=SIZE_LIMIT)
+        if content is not None and len(content) > SIZE_LIMIT:
+            raise ToolFault("INVALID_PARAM", f"{target.name} has more than 10 MB — use another file")
+        return content
 
 
 def refuse_unknown(arguments: Mapping[str, Any], parameters: Mapping[str, Any]) -> None:
-    """Raise ToolFault if a call has a parameter that its tool does not have."""
+    """Raise ToolFault if a call has an unknown parameter."""
     if unknown := arguments.keys() - parameters["properties"].keys():
-        known = ", ".join(parameters["properties"])
-        raise ToolFault("INVALID_PARAM", f"unknown parameter: {min(unknown)} — the parameters are: {known}")
+        names = ", ".join(parameters["properties"])
+        raise ToolFault("INVALID_PARAM", f"unknown parameter: {min(unknown)} — the parameters are: {names}")
 
 
-def shown(text: str) -> str:
-    """A difference as a person is shown it: nothing hidden in it, and not too long."""
+def displayed(text: str) -> str:
+    """Return a diff for display: control characters spelled out, and not too long."""
     text = spelled_out(text)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}\n[… {len(text):,} characters in all]"
 
 
 class ChangingTool(ABC):
-    """A tool that changes files where its task may write; a planner sees it without a place."""
+    """A tool that changes files where its task may write; planners have no place to write."""
 
     name: str
 
@@ -154,68 +154,68 @@ class ChangingTool(ABC):
 
     @classmethod
     def of(cls, run: ToolContext) -> Self:
-        """The tool of one task."""
+        """Return the tool of one task."""
         return cls(run.writing)
 
     @abstractmethod
     def file_call(self, arguments: dict[str, Any], place: WritePlace) -> FileCall:
-        """One call of it; raises ToolFault if it cannot be made."""
+        """Return one call of the tool; raises ToolFault if it cannot be made."""
 
     def effects(self, arguments: Mapping[str, Any]) -> Effects:
-        """What it changes, if it can: repeated, it finds the files as it left them."""
+        """Return the effects; a repeated call finds its change already made."""
         try:
-            changing = self._call(arguments)
-            changing.check()
+            call = self._call(arguments)
+            call.check()
         except (ToolFault, safe_files.UnsafePath, OSError):
-            return READ_ONLY  # nothing will be changed, so nobody needs to be asked
-        return Effects("workspace" if changing.target.in_workspace else "artifacts", idempotent=True)
+            return READ_ONLY  # nothing will change, so nobody needs to be asked
+        return Effects("workspace" if call.target.in_workspace else "artifacts", idempotent=True)
 
     def preview(self, arguments: Mapping[str, Any]) -> str:
-        """The difference that it makes."""
+        """Return the diff of the call."""
         try:
             return self._call(arguments).diff()
         except (ToolFault, safe_files.UnsafePath, safe_files.Changed, OSError) as error:
             return f"{self.name} {arguments.get('path')}: {error}"
 
     async def call(self, arguments: Mapping[str, Any]) -> Envelope:
-        """Make the change; every error says why it failed and what to do next."""
+        """Make the change; every error has a reason and a next step."""
         return await asyncio.to_thread(self._answer, arguments)
 
     def refusal(self, arguments: Mapping[str, Any]) -> Envelope | None:
-        """The answer to a call that will be refused, so that nobody is asked to allow it."""
+        """Return the error of a call that would fail, so that nobody is asked to allow it."""
         envelope = self._answer(arguments, self._checked)
         return envelope if envelope.error is not None else None
 
-    def _checked(self, changing: FileCall) -> tuple[str, dict[str, Any]]:
-        changing.check()
+    def _checked(self, call: FileCall) -> tuple[str, dict[str, Any]]:
+        call.check()
         return "", {}
 
     def _call(self, arguments: Mapping[str, Any]) -> FileCall:
-        assert self._place is not None  # noqa: S101 - only a planner sees a tool without a place
+        assert self._place is not None  # noqa: S101 - only planners see a tool without a place
         return self.file_call(join_surrogates(dict(arguments)), self._place)
 
     def _answer(
         self,
         arguments: Mapping[str, Any],
-        act: Callable[[FileCall], tuple[str, dict[str, Any]]] = FileCall.make,
+        action: Callable[[FileCall], tuple[str, dict[str, Any]]] = FileCall.make,
     ) -> Envelope:
         start, place = time.monotonic(), self._place
         context = Context(str(place.workspace) if place else "", dict(arguments))
         try:
-            changing = self._call(arguments)
-            context = Context(context.cwd, context.params_input, str(changing.target.file))
-            text, data = act(changing)
+            call = self._call(arguments)
+            context = Context(context.cwd, context.params_input, str(call.target.file))
+            text, data = action(call)
         except ToolFault as fault:
             return failure(fault.code, fault.message, context, time_ms=time_since(start))
         except safe_files.Changed as error:
-            what = f"{error.message}, and is left as it is — read it again, then try again"
-            return failure("CONFLICT", what, context, time_ms=time_since(start))
+            problem = f"{error.message}, so it was not changed — read it again, then retry"
+            return failure("CONFLICT", problem, context, time_ms=time_since(start))
         except safe_files.UnsafePath as error:
-            return failure("ACCESS_DENIED", f"{error.message} — take another path", context, time_ms=time_since(start))
+            return failure("ACCESS_DENIED", f"{error.message} — use another path", context, time_ms=time_since(start))
         except PermissionError as error:
-            what = f"the operating system denies it: {error} — take another path"
-            return failure("PERMISSION_DENIED", what, context, time_ms=time_since(start))
+            problem = f"the operating system denies access: {error} — use another path"
+            return failure("PERMISSION_DENIED", problem, context, time_ms=time_since(start))
         except OSError as error:
-            what = f"it cannot be written: {error.strerror or error} — take another path"
-            return failure("EXECUTION_ERROR", what, context, time_ms=time_since(start))
+            problem = f"the file cannot be written: {error.strerror or error} — use another path"
+            return failure("EXECUTION_ERROR", problem, context, time_ms=time_since(start))
         return Envelope("success", text, context, data, time_ms=time_since(start))

@@ -1,4 +1,4 @@
-"""One change of files of the workspace, as a run keeps it, and what several make of each path."""
+"""The record of one change of workspace files, and the combined effect of several changes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 ChangeAction = Literal["write", "delete", "move"]
 ChangeState = Literal["proposed", "started", "applied", "conflict", "undone"]
-# The hash of a path's content before and after; None for no file.
+# The hashes of a path's content before and after; None means no file.
 Ends = tuple[str | None, str | None]
 ARTIFACTS = "artifacts:"
 _HASH = re.compile(r"[0-9a-f]{64}")
@@ -26,11 +26,11 @@ _MODES = 0o777
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """One change, by a call: the hashes of the content before and after; None stands for no file.
+    """One change made by a call: the hashes of the content before and after; None means no file.
 
-    `digest` is of the arguments it was made for, `at` when it was applied, in nanoseconds. A move has the path that it
-    leads `to`; its content stays the same. `mode` has the permissions of a file that is moved or deleted. One that is
-    too large to be copied has its `size`: of such a file no content is kept, but the file itself.
+    `digest` is the hash of the call's arguments, `at` the time of application in nanoseconds, `to` the new path of a
+    moved file, and `mode` the permissions of a moved or deleted file. `size` is set for a file that is too large to be
+    copied: the file itself is kept instead of its content.
     """
 
     key: str
@@ -40,7 +40,7 @@ class FileChange:
     digest: str = ""
     state: ChangeState = "proposed"
     at: int = 0
-    folders: int = 0  # how many folders above the file had to be made for it
+    folders: int = 0  # the number of folders created for the file
     action: ChangeAction = "write"
     to: str | None = None
     mode: int | None = None
@@ -48,29 +48,29 @@ class FileChange:
 
     @property
     def ends(self) -> dict[str, Ends]:
-        """What it makes of each path; what appears comes before what goes, so that a kill loses nothing."""
+        """The change of each path; new files come before removed ones, so that an interruption loses nothing."""
         if self.to is not None:
             return {self.to: (None, self.after), self.path: (self.before, None)}
         return {self.path: (self.before, self.after)}
 
     @property
     def large(self) -> Content | None:
-        """What a file holds that is too large to be copied."""
+        """The content of a file that is too large to be copied."""
         return Content(self.before, self.size) if self.before is not None and self.size is not None else None
 
     @property
     def made(self) -> str:
-        """The path whose folders it may have to make."""
+        """The path whose folders may have to be created."""
         return self.to or self.path
 
 
 def read_change(data: bytes | None, workspace: Path, folder: Path) -> FileChange | None:
-    """A change as it was kept; None if it is not one that goalwright could have kept, since a checkout may bring some."""
+    """Parse a stored change; None if goalwright cannot have written it, since a checkout may contain forged records."""
     try:
         row = FileChange(**json.loads(data or b"null"))
         for path in (row.path, *([row.to] if row.to is not None else [])):
-            named = path if path.startswith(ARTIFACTS) and row.action == "write" else f"{PREFIX}{path}"
-            target_of(named, workspace, folder)  # refuses what no tool may write
+            target = path if path.startswith(ARTIFACTS) and row.action == "write" else f"{PREFIX}{path}"
+            target_of(target, workspace, folder)  # refuses paths that no tool may write
     except (ValueError, TypeError, AttributeError, RecursionError, ToolFault):
         return None
     return row if _is_whole(row) else None
@@ -86,8 +86,8 @@ def _is_whole(row: FileChange) -> bool:
     numbers = isinstance(row.at, int) and isinstance(row.folders, int)
     mode = row.mode is None or (isinstance(row.mode, int) and 0 <= row.mode <= _MODES)
     size = row.size is None or (isinstance(row.size, int) and row.size > 0 and row.action != "write")
-    held = row.state in get_args(ChangeState) and all(map(_is_hash, hashes))
-    return held and numbers and mode and size and fits.get(row.action, False)
+    is_known = row.state in get_args(ChangeState) and all(map(_is_hash, hashes))
+    return is_known and numbers and mode and size and fits.get(row.action, False)
 
 
 def _is_hash(digest: object) -> bool:
@@ -95,22 +95,22 @@ def _is_hash(digest: object) -> bool:
 
 
 def ends_of(changes: Iterable[FileChange]) -> dict[str, Ends]:
-    """For each path, its content before the first applied change and after the last one."""
-    found: dict[str, Ends] = {}
+    """Return for each path its content before the first applied change and after the last one."""
+    combined: dict[str, Ends] = {}
     for change in changes:
         if change.state == "applied":
             for path, (before, after) in change.ends.items():
-                found[path] = (found[path][0] if path in found else before, after)
-    return dict(sorted(found.items()))
+                combined[path] = (combined[path][0] if path in combined else before, after)
+    return dict(sorted(combined.items()))
 
 
 def large_in(changes: Iterable[FileChange]) -> dict[str | None, Content]:
-    """What the changes moved or deleted that is too large to be copied, by its hash."""
+    """Return the contents that were moved or deleted and are too large to be copied, by hash."""
     return {large.sha256: large for change in changes if (large := change.large) is not None}
 
 
 def linked(changes: Iterable[FileChange]) -> list[tuple[FileChange, ...]]:
-    """The applied changes in groups that share paths, by moves too: what is undone together."""
+    """Group the applied changes that share paths, also through moves; a group is undone together."""
     groups: list[tuple[set[str], list[FileChange]]] = []
     for change in changes:
         if change.state == "applied":
@@ -123,15 +123,17 @@ def linked(changes: Iterable[FileChange]) -> list[tuple[FileChange, ...]]:
 
 
 def renamed(changes: Iterable[FileChange]) -> dict[str, str]:
-    """For each path that a move gave its whole content to, the path that it came from; chains are followed.
+    """Return for each renamed file its original path, following chains of moves.
 
-    A file that the changes made themselves came from nowhere.
+    Files that the changes created themselves are left out.
     """
-    came: dict[str, str] = {}
+    sources: dict[str, str] = {}
     for change in changes:
         if change.state == "applied" and change.to is not None:
-            came[change.to] = came.pop(change.path, change.path)
+            sources[change.to] = sources.pop(change.path, change.path)
     ends = ends_of(changes)
-    began = {path: ends[path][0] for path in came.values() if ends[path][0] is not None and ends[path][1] is None}
-    whole = {path: to for to, path in came.items() if path in began and ends[to] == (None, began[path])}
-    return {to: path for path, to in whole.items()}  # each once
+    originals = {
+        path: ends[path][0] for path in sources.values() if ends[path][0] is not None and ends[path][1] is None
+    }
+    unchanged = {path: to for to, path in sources.items() if path in originals and ends[to] == (None, originals[path])}
+    return {to: path for path, to in unchanged.items()}  # each source once

@@ -1,6 +1,6 @@
-"""Files that are too large to be copied: a run that deletes one keeps the file itself, under another name.
+"""Deleted files that are too large to be copied: the run keeps the file itself under another name.
 
-Each is kept by its hash and a number, so that two of the same content stay two. Nothing is read into memory.
+The name is the hash and a number, so that two files with the same content stay separate. Nothing is read into memory.
 """
 
 from __future__ import annotations
@@ -21,33 +21,33 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class KeptAside:
-    """The large files that a run has taken away; `folder` is its own, below the workspace."""
+    """The large files that a run has removed; `folder` belongs to the run."""
 
     workspace: Path
     folder: Path
 
     def holds(self, path: str, content: Content) -> bool:
-        """Whether a file of the workspace has this content now."""
+        """Return whether a file of the workspace has this content now."""
         file = self.workspace / path
         return self._size(file) == content.size and safe_moves.content_of(file, below=self.workspace) == content
 
     def has(self, content: Content) -> bool:
-        """Whether a file of this content is kept, and whole."""
+        """Return whether an intact file with this content is kept."""
         return any(safe_moves.content_of(file, below=self.workspace) == content for file in self._kept(content))
 
     def keep(self, path: str, content: Content) -> None:
-        """Take a file away from the workspace, if it still has this content."""
+        """Move a file out of the workspace, if it still has this content."""
         self.move(self.workspace / path, self._free(self.workspace / path, content), content)
 
     def bring_back(self, content: Content, path: str) -> None:
-        """Put a file of this content into its place, which must be empty."""
-        kept = list(self._kept(content))
-        if not kept:
+        """Restore a file with this content to a free path."""
+        files = list(self._kept(content))
+        if not files:
             raise safe_files.Changed(f"{self.folder / content.sha256} is missing or damaged")
-        self.move(kept[-1], self.workspace / path, content)  # the last one: names leave no gap
+        self.move(files[-1], self.workspace / path, content)  # the last one, so that the numbers have no gap
 
     def move(self, path: Path, to: Path, content: Content) -> None:
-        """Move a file, if it still has this content, to a path that must be free."""
+        """Move a file to a free path, if it still has this content."""
         safe_moves.move_if(path, to, content, below=self.workspace)
 
     def _kept(self, content: Content) -> Iterator[Path]:
@@ -58,7 +58,7 @@ class KeptAside:
                 yield file
 
     def _free(self, path: Path, content: Content) -> Path:
-        """A name that is free, or that a kill has left to this very file."""
+        """Return a free name, or the name that an interrupted move gave to this file."""
         return next(file for file in self._names(content) if not os.path.lexists(file) or _same(file, path))
 
     def _names(self, content: Content) -> Iterator[Path]:

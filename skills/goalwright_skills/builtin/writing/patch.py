@@ -1,4 +1,4 @@
-"""Differences between files, as `git apply` reads them."""
+"""Diffs between files in the format of `git apply`."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _PLAIN = re.compile(r"[^\x00-\x1f\"\\\x7f-\uffff]*")
-_LINE = 52  # bytes of a binary content in a line
+_LINE = 52  # bytes of binary content in a line
 _NO_NEWLINE = "\\ No newline at end of file\n"
 
 
 def difference(path: str, before: bytes | None, after: bytes | None, mode: int | None = None) -> str:
-    """The change of one file, text or not; None stands for no file, and `mode` are its permissions."""
+    """Return the diff of a text or binary file; None means no file, `mode` is its permissions."""
     try:
         old, new = (None if data is None else data.decode() for data in (before, after))
     except UnicodeDecodeError:
@@ -25,18 +25,18 @@ def difference(path: str, before: bytes | None, after: bytes | None, mode: int |
 
 
 def rename(path: str, to: str) -> str:
-    """A file that has another path and is the same otherwise."""
+    """Return the diff of a renamed file with unchanged content."""
     names = f"rename from {quoted(path)}\nrename to {quoted(to)}\n"
     return f"diff --git {quoted(f'a/{path}')} {quoted(f'b/{to}')}\nsimilarity index 100%\n{names}"
 
 
 def left_out(path: str, size: int) -> str:
-    """A line in the place of a change that is too large for a patch; git skips it."""
+    """Return a comment line, which git skips, for a change that is too large for a patch."""
     return f"# not in this patch: {quoted(path)}, {size:,} bytes\n"
 
 
 def diff(path: str, before: str | None, after: str | None, mode: int | None = None) -> str:
-    """The change of one text file; None stands for no file. Empty if nothing changes."""
+    """Return the diff of a text file, empty if nothing changes; None means no file."""
     if before == after:
         return ""
     old, new = _lines(before or ""), _lines(after or "")
@@ -46,7 +46,7 @@ def diff(path: str, before: str | None, after: str | None, mode: int | None = No
 
 
 def binary(path: str, before: bytes | None, after: bytes | None, mode: int | None = None) -> str:
-    """The change of a binary file: both contents in full."""
+    """Return the diff of a binary file, with both contents in full."""
     if before == after:
         return ""
     index = f"index {_blob(before)}..{_blob(after)}\nGIT binary patch\n"
@@ -63,7 +63,7 @@ def _head(path: str, before: object, after: object, mode: int | None) -> Iterato
 
 
 def _blob(data: bytes | None) -> str:
-    """The name of a content in git; zeros for no file."""
+    """Return git's hash of a content; zeros for no file."""
     import hashlib
 
     if data is None:
@@ -77,14 +77,14 @@ def _literal(data: bytes) -> Iterator[str]:
 
     yield f"literal {len(data)}\n"
     packed = zlib.compress(data)
-    for part in (packed[at : at + _LINE] for at in range(0, len(packed), _LINE)):
+    for part in (packed[start : start + _LINE] for start in range(0, len(packed), _LINE)):
         length = chr(ord("A") + len(part) - 1) if len(part) <= 26 else chr(ord("a") + len(part) - 27)
         yield f"{length}{base64.b85encode(part, pad=True).decode()}\n"
     yield "\n"
 
 
 def quoted(path: str) -> str:
-    """A path as git writes it: in quotes, with escapes, if it has characters that need them."""
+    """Quote and escape a path like git, if necessary."""
     if _PLAIN.fullmatch(path):
         return path
     escapes = {ord("\t"): "\\t", ord("\n"): "\\n", ord("\r"): "\\r", ord('"'): '\\"', ord("\\"): "\\\\"}
@@ -93,14 +93,14 @@ def quoted(path: str) -> str:
 
 
 def _lines(text: str) -> list[str]:
-    """The lines with their ends; only a newline ends one, as in git."""
+    """Split a text into lines, keeping their ends; only a newline ends a line, as in git."""
     return [line for line in re.split(r"(?<=\n)", text) if line]
 
 
 def _ended(lines: list[str]) -> Iterator[str]:
     for line in lines:
         if line.startswith(("--- ", "+++ ")) and line.endswith("\n") and " " in line[4:-1]:
-            yield f"{line[:-1]}\t\n"  # git needs to see where a name with spaces ends
+            yield f"{line[:-1]}\t\n"  # marks the end of a name with spaces
         elif line.endswith("\n"):
             yield line
         else:

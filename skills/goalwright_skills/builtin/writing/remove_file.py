@@ -1,4 +1,4 @@
-"""`DeleteFile`: deletes a file of the workspace. A run has it with `--write`."""
+"""`DeleteFile` and `MoveFile`: delete or move a file of the workspace. Both are off by default."""
 
 from __future__ import annotations
 
@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from goalwright_skills import safe_files, safe_moves
 from goalwright_skills.builtin.writing import patch
 from goalwright_skills.builtin.writing.changes import sha256
-from goalwright_skills.builtin.writing.changing_tool import ChangesFiles, ChangingTool, FileCall, refuse_unknown, shown
+from goalwright_skills.builtin.writing.changing_tool import (
+    ChangesFiles,
+    ChangingTool,
+    FileCall,
+    displayed,
+    refuse_unknown,
+)
 from goalwright_skills.builtin.writing.file_change import FileChange
 from goalwright_skills.builtin.writing.targets import LARGEST, PREFIX, SIZE_LIMIT, Target, target_of
 from goalwright_skills.safe_moves import Content
@@ -30,12 +36,12 @@ class DeleteFile(ChangingTool):
     parameters: ClassVar[Mapping[str, Any]] = tool_parameters("path", path=string_parameter(f"{PREFIX}old.md"))
 
     def file_call(self, arguments: dict[str, Any], place: WritePlace) -> FileRemoval:
-        """One call of it."""
+        """Return one call of the tool."""
         return FileRemoval(self, place, arguments)
 
     def elsewhere(self, _place: WritePlace) -> str:
-        """What to do where the workspace may not be changed."""
-        return "leave the file where it is, and say so"
+        """Return what to do if the workspace may not be changed."""
+        return "leave the file where it is, and mention this"
 
 
 class MoveFile(DeleteFile):
@@ -49,7 +55,7 @@ class MoveFile(DeleteFile):
 
 
 class FileRemoval(FileCall):
-    """Deletes the file `path`, or moves it if a call has `to`."""
+    """One call that deletes the file `path`, or moves it if the call has `to`."""
 
     def __init__(self, tool: ChangesFiles, place: WritePlace, arguments: dict[str, Any]) -> None:
         refuse_unknown(arguments, tool.parameters)
@@ -58,35 +64,35 @@ class FileRemoval(FileCall):
         self.to = self.targets[1] if len(self.targets) > 1 else None
 
     def check_content(self) -> None:
-        """Raise if there is nothing to take away, or something where it would go."""
-        if self.known() is None:
+        """Raise if the file does not exist, or if the new path is taken."""
+        if self.proposed() is None:
             self._size()
 
     def diff(self) -> str:
-        """The difference to be made, which is kept until the call is made."""
+        """Return the diff of the proposed change, which is stored until the call is made."""
         change = self._change()
         if self.to is not None:
-            return shown(patch.rename(change.path, self.to.path))
+            return displayed(patch.rename(change.path, self.to.path))
         if change.size is not None:
-            return shown(f"delete {change.path}, which has {change.size:,} bytes")
+            return displayed(f"delete {change.path}, which has {change.size:,} bytes")
         data = self.place.changes.content(change.before or "")
         try:
-            return shown(patch.diff(change.path, data.decode(), None, change.mode))
+            return displayed(patch.diff(change.path, data.decode(), None, change.mode))
         except UnicodeDecodeError:
             return f"delete {change.path}, which is not text and has {len(data):,} bytes"
 
     def change(self) -> tuple[str, dict[str, Any]]:
-        """Take it away."""
+        """Delete or move the file."""
         change = self.place.changes.apply(self._change())
         rows = [{"path": path, "sha256": after, "before": before} for path, (before, after) in change.ends.items()]
         done = f"moved {change.path} to {change.to}" if change.to is not None else f"deleted {change.path}"
         return f"{done} in the workspace", {"path": str((self.to or self.target).file), "changes": rows}
 
     def _change(self) -> FileChange:
-        """The change that was proposed for this call, or a new one."""
-        known, to = self.known(), self.to.path if self.to is not None else None
-        if known is not None and (known.path, known.to) == (self.target.path, to):
-            return known
+        """Return the change that was proposed for this call, or a new one."""
+        proposed, to = self.proposed(), self.to.path if self.to is not None else None
+        if proposed is not None and (proposed.path, proposed.to) == (self.target.path, to):
+            return proposed
         data, content = self._found()
         mode, size = self.place.changes.mode(self.target.path), None if data is not None else content.size
         change = FileChange(
@@ -97,7 +103,7 @@ class FileRemoval(FileCall):
         return self.place.changes.propose(change, data)
 
     def _found(self) -> tuple[bytes | None, Content]:
-        """What the file holds; without its bytes if it is too large to be copied."""
+        """Return the file's bytes, or None if it is too large to be copied, and its content hash."""
         if self._size() > SIZE_LIMIT:
             data, content = None, safe_moves.content_of(self.target.file, below=self.place.workspace)
         else:
@@ -108,32 +114,32 @@ class FileRemoval(FileCall):
         return data, content
 
     def _size(self) -> int:
-        """The file's size; raises if it cannot be taken away, or if something stands where it would go."""
+        """Return the file's size; raises if it cannot be removed, or if the new path is taken."""
         if self.to is not None and os.path.lexists(self.to.file):
-            raise ToolFault("CONFLICT", f"{self.to.name} exists already — move it to another path")
+            raise ToolFault("CONFLICT", f"{self.to.name} already exists — move it to another path")
         size = safe_moves.size_of(self.target.file, below=self.place.workspace)
         if size is None:
             raise self._gone()
         if size > LARGEST:
             raise ToolFault("INVALID_PARAM", f"{self.target.name} has more than 10 GB — leave it where it is")
         if size > SIZE_LIMIT and not self._is_beside():
-            what = f"{self.target.name} has {size:,} bytes, which are not copied to another file system"
-            raise ToolFault("EXECUTION_ERROR", f"{what} — leave it where it is")
+            problem = f"{self.target.name} has {size:,} bytes, which is too large to copy to another file system"
+            raise ToolFault("EXECUTION_ERROR", f"{problem} — leave it where it is")
         return size
 
     def _is_beside(self) -> bool:
-        """Whether a large file can be moved to where it goes, or is kept, by its name alone."""
-        goes = self.to.file.parent if self.to is not None else self.place.changes.folder
-        return safe_files.nearest(goes).stat().st_dev == self.target.file.lstat().st_dev
+        """Return whether a large file can be renamed to its new or kept path, on the same file system."""
+        destination = self.to.file.parent if self.to is not None else self.place.changes.folder
+        return safe_files.nearest(destination).stat().st_dev == self.target.file.lstat().st_dev
 
     def _gone(self) -> ToolFault:
-        return ToolFault("NOT_FOUND", f"{self.target.name} does not exist — look with ListFiles")
+        return ToolFault("NOT_FOUND", f"{self.target.name} does not exist — find it with ListFiles")
 
 
 def _target(name: str, path: object, place: WritePlace) -> Target:
-    """A file of the workspace; raises ToolFault for any other."""
+    """Return a file of the workspace; raises ToolFault for any other."""
     target = target_of(path, place.workspace, place.artifacts)
     if not target.in_workspace:
-        what = f"{name} {path!r} is not a file of the workspace"
-        raise ToolFault("INVALID_PARAM", f"{what} — give its path as {PREFIX}{target.path}")
+        problem = f"{name} {path!r} is not a file of the workspace"
+        raise ToolFault("INVALID_PARAM", f"{problem} — give its path as {PREFIX}{target.path}")
     return target

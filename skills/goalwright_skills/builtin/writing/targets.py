@@ -1,4 +1,4 @@
-"""Where a path that a model writes to leads: into the run's artifacts, or with `workspace:` into the workspace."""
+"""Resolves and validates the paths that models write: in the run's artifacts or, with `workspace:`, the workspace."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from goalwright_skills.tools.tool import ToolFault
 
 PREFIX = "workspace:"
 SIZE_LIMIT = 10 * 1024**2
-LARGEST = 10 * 1024**3  # of a file that is moved or deleted whole, which is read once to know it again
+LARGEST = 10 * 1024**3  # of a file that is moved or deleted, which is read once to hash it
 LONGEST = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A file to write: its path below its root, and the root, which is the artifacts or the workspace."""
+    """A file to write: its path below its root, which is the artifacts or the workspace."""
 
     path: str
     root: Path
@@ -26,22 +26,22 @@ class Target:
 
     @property
     def file(self) -> Path:
-        """The file itself."""
+        """The absolute path."""
         return self.root / self.path
 
     @property
     def name(self) -> str:
-        """The path as a model names it."""
+        """The path as the model writes it."""
         return f"{PREFIX}{self.path}" if self.in_workspace else self.path
 
 
 def target_of(path: object, workspace: Path, artifacts: Path) -> Target:
-    """Where a path leads; raises ToolFault for what must not be written."""
+    """Resolve a path; raises ToolFault if it must not be written."""
     if not isinstance(path, str) or not path.strip() or "\0" in path or len(path) > LONGEST:
         raise ToolFault("INVALID_PARAM", f"path {path!r:.80} is not a path — give one such as report.md")
     if steers(path):
-        what = f"path {path!r:.80} has control characters or marks of direction in it"
-        raise ToolFault("INVALID_PARAM", f"{what} — leave them out")
+        problem = f"path {path!r:.80} contains control characters or direction marks"
+        raise ToolFault("INVALID_PARAM", f"{problem} — remove them")
     in_workspace = path.startswith(PREFIX)
     root = workspace if in_workspace else artifacts
     text = path.removeprefix(PREFIX).strip()
@@ -49,19 +49,19 @@ def target_of(path: object, workspace: Path, artifacts: Path) -> Target:
         text = _below(text, root, workspace, path)
     parts = [part for part in PurePosixPath(text).parts if part != "."]
     if ".." in parts:
-        raise ToolFault("ACCESS_DENIED", f"path {path!r} leads out of its folder — give a path without `..`")
+        raise ToolFault("ACCESS_DENIED", f"path {path!r} leaves its folder — give a path without `..`")
     if not parts or text.endswith("/"):
         raise ToolFault("IS_DIRECTORY", f"path {path!r} is a folder — name a file in it")
     if hidden := [part for part in parts if is_hidden_name(part)]:
-        what = (
-            f"path {path!r} is hidden from tools because of {hidden[0]!r}, as secrets, settings, .git and .agents are"
+        problem = (
+            f"path {path!r} is hidden from tools because of {hidden[0]!r}, like secrets, settings, .git and .agents"
         )
-        raise ToolFault("ACCESS_DENIED", f"{what} — write another file")
+        raise ToolFault("ACCESS_DENIED", f"{problem} — write another file")
     return Target("/".join(parts), root, in_workspace)
 
 
 def _below(text: str, root: Path, workspace: Path, path: str) -> str:
-    """An absolute path below its root, relative to it."""
+    """Return an absolute path relative to its root."""
     try:
         return Path(text).relative_to(root).as_posix()
     except ValueError:

@@ -1,4 +1,4 @@
-"""`WriteFile`: writes a whole text file."""
+"""`WriteFile` and `EditFile`: write a text file, or replace a passage in it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,13 @@ from goalwright_skills import safe_files
 from goalwright_skills.builtin.readable_roots import ReadableRoots
 from goalwright_skills.builtin.writing import patch
 from goalwright_skills.builtin.writing.changes import sha256
-from goalwright_skills.builtin.writing.changing_tool import ChangesFiles, ChangingTool, FileCall, refuse_unknown, shown
+from goalwright_skills.builtin.writing.changing_tool import (
+    ChangesFiles,
+    ChangingTool,
+    FileCall,
+    displayed,
+    refuse_unknown,
+)
 from goalwright_skills.builtin.writing.file_change import ARTIFACTS, FileChange
 from goalwright_skills.builtin.writing.targets import PREFIX, SIZE_LIMIT, Target, target_of
 from goalwright_skills.tools.effects import call_text
@@ -26,8 +32,8 @@ if TYPE_CHECKING:
 
 
 WHERE = (
-    f"A relative path goes to the run's artifacts, which the user gets with the answer. `{PREFIX}PATH` changes a file "
-    "of the workspace, if the user allows it; they may be asked first."
+    f"A relative path is written to the run's artifacts, which the user gets with the answer. `{PREFIX}PATH` changes a "
+    "file of the workspace if the user allows it; they may be asked first."
 )
 
 
@@ -35,43 +41,43 @@ class WriteFile(ChangingTool):
     """Writes a whole text file."""
 
     name = "WriteFile"
-    description = f"Write a text file, whole; a file that exists is replaced. {WHERE}"
+    description = f"Write a complete text file; an existing file is replaced. {WHERE}"
     edits = False
     parameters: ClassVar[Mapping[str, Any]] = tool_parameters(
         "path",
         "content",
         path=string_parameter(f"The file, such as report.md or {PREFIX}src/app.py."),
-        content=string_parameter("Its whole text, 10 MB at most."),
+        content=string_parameter("The complete text, 10 MB at most."),
     )
 
     def file_call(self, arguments: dict[str, Any], place: WritePlace) -> FileWrite:
-        """One call of it."""
+        """Return one call of the tool."""
         return FileWrite(self, place, arguments)
 
     def target(self, arguments: Mapping[str, Any], place: WritePlace) -> Target:
-        """The file that a call writes."""
+        """Return the file that a call writes."""
         return target_of(arguments.get("path"), place.workspace, place.artifacts)
 
     def content(self, arguments: Mapping[str, Any], before: bytes | None, target: Target) -> tuple[bytes, str]:
-        """What the file is to hold, by what it holds, and what to say of it; empty for the usual words."""
+        """Return the new content of the file and a text for the envelope; an empty text means the default."""
         old = None
         if before is not None and (target.in_workspace or self.edits):
             try:
                 old = before.decode()
             except UnicodeDecodeError as error:
-                what = f"{target.name} is not a text file in UTF-8 — write another file"
-                raise ToolFault("BINARY_FILE", what) from error
+                problem = f"{target.name} is not a text file in UTF-8 — write another file"
+                raise ToolFault("BINARY_FILE", problem) from error
         return self.new_text(arguments, old, target).encode(), ""
 
     def elsewhere(self, _place: WritePlace) -> str:
-        """What to write where the workspace may not be written."""
+        """Return what to do if the workspace may not be changed."""
         return "write a relative path: it goes to the run's artifacts"
 
     def new_text(self, arguments: Mapping[str, Any], _old: str | None, _target: Target) -> str:
-        """What a text file is to hold."""
+        """Return the new text of the file."""
         content = arguments.get("content")
         if not isinstance(content, str):
-            raise ToolFault("INVALID_PARAM", f"content must be a text, not {content!r:.80} — give the whole text")
+            raise ToolFault("INVALID_PARAM", f"content must be a text, not {content!r:.80} — give the complete text")
         return content
 
 
@@ -80,8 +86,8 @@ class EditFile(WriteFile):
 
     name = "EditFile"
     description = (
-        "Change a text file: replace the passage `old`, which must stand in it exactly once, by `new`; with `all`, "
-        f"replace it wherever it stands. Read the file first. {WHERE}"
+        "Change a text file: replace the passage `old`, which must occur exactly once, by `new`; with `all`, replace "
+        f"every occurrence. Read the file first. {WHERE}"
     )
     edits = True
     parameters: ClassVar[Mapping[str, Any]] = tool_parameters(
@@ -89,35 +95,37 @@ class EditFile(WriteFile):
         "old",
         "new",
         path=string_parameter(f"The file, such as report.md or {PREFIX}src/app.py."),
-        old=string_parameter("The passage as it stands in the file, with its line breaks."),
-        new=string_parameter("What takes its place."),
+        old=string_parameter("The exact passage in the file, with its line breaks."),
+        new=string_parameter("The replacement."),
         all={"type": "boolean", "description": "Whether to replace every occurrence; by default false."},
     )
 
     def new_text(self, arguments: Mapping[str, Any], old: str | None, target: Target) -> str:
-        """The file's text with the passage replaced."""
+        """Return the file's text with the passage replaced."""
         if old is None:
             raise ToolFault("NOT_FOUND", self._in_workspace(target) or _nowhere(target))
         passage, new, every = arguments.get("old"), arguments.get("new"), arguments.get("all") or False
         if not isinstance(passage, str) or not isinstance(new, str) or not passage or not isinstance(every, bool):
-            raise ToolFault("INVALID_PARAM", "old and new must be texts, old not empty, and all true or false")
+            raise ToolFault(
+                "INVALID_PARAM", "old and new must be text, old must not be empty, and all must be true or false"
+            )
         if passage not in old and "\r\n" in old:
             passage, new = (text.replace("\r\n", "\n").replace("\n", "\r\n") for text in (passage, new))
         count = old.count(passage)
         if count == 0 or (count > 1 and not every):
-            hint = "read the file and copy the passage as it stands" if count == 0 else "give more of it, or all: true"
-            raise ToolFault("CONFLICT", f"old stands {count} times in {target.name}, not once — {hint}")
+            hint = "read the file and copy the exact passage" if count == 0 else "give a longer passage, or all: true"
+            raise ToolFault("CONFLICT", f"old occurs {count} times in {target.name}, not once — {hint}")
         return old.replace(passage, new)
 
     def _in_workspace(self, target: Target) -> str:
-        """What to do about a path that the artifacts lack and the workspace has; empty if no tool reads it there."""
+        """Return what to do if a file is only in the workspace; empty if it is not readable there."""
         place = self._place
         if place is None or target.in_workspace or not _is_readable(target.path, ReadableRoots(place.workspace)):
             return ""
         if place.writes != "deny":
-            return f"the run's artifacts have no {target.name}, but the workspace has — edit {PREFIX}{target.path}"
-        what = f"{target.name} is a file of the workspace, which this run may not change without --write"
-        return f"{what} — read it with ReadFile, and write the changed text to {target.name} with WriteFile"
+            return f"{target.name} is not in the run's artifacts but in the workspace — edit {PREFIX}{target.path}"
+        problem = f"{target.name} is a file of the workspace, which this run may not change (workspace_writes)"
+        return f"{problem} — read it with ReadFile, and write the changed text to {target.name} with WriteFile"
 
 
 def _nowhere(target: Target) -> str:
@@ -125,7 +133,7 @@ def _nowhere(target: Target) -> str:
 
 
 def _is_readable(path: str, roots: ReadableRoots) -> bool:
-    """Whether ReadFile would find a file at a path of the workspace."""
+    """Return whether ReadFile can read a file at a path of the workspace."""
     try:
         descriptor = roots.open(roots.resolve(f"{PREFIX}{path}"))
     except ToolFault:
@@ -141,38 +149,38 @@ class WritingTool(ChangesFiles, Protocol):
 
     @property
     def edits(self) -> bool:
-        """Whether what it writes depends on what is there."""
+        """Whether the new content depends on the old."""
 
     def target(self, arguments: Mapping[str, Any], place: WritePlace) -> Target:
-        """The file that a call writes."""
+        """Return the file that a call writes."""
 
     def content(self, arguments: Mapping[str, Any], before: bytes | None, target: Target) -> tuple[bytes, str]:
-        """What the file is to hold, by what it holds, and what to say of it; empty for the usual words."""
+        """Return the new content of the file and a text for the envelope; an empty text means the default."""
 
 
 class FileWrite(FileCall):
-    """One call: where it writes, what stands there, and what will."""
+    """One call that writes a file."""
 
     def __init__(self, tool: WritingTool, place: WritePlace, arguments: dict[str, Any]) -> None:
         refuse_unknown(arguments, tool.parameters)
         super().__init__(tool, place, arguments, tool.target(arguments, place))
-        self.tool, self.said = tool, ""
+        self.tool, self.message = tool, ""
 
     def check_content(self) -> None:
-        """Raise if there is no room for it, or if what is there cannot be changed."""
+        """Raise if the run's disk space is exhausted, or if the file cannot be changed."""
         if not self.target.in_workspace:
             self._refuse_without_room(0)
-        elif self.known() is None:
+        elif self.proposed() is None:
             self._new(self.current(self.target, self.place.workspace))
 
     def _refuse_without_room(self, size: int) -> None:
-        """Raise if the run's files would be too many, or too large, with this one."""
+        """Raise if this file would exceed the limits on the run's files."""
         if full := self.place.disk.exceeded_with(self.target.file, size, self.place.artifacts):
-            what = f"{self.target.name} is not written, since the run's files would have {full}"
-            raise ToolFault("EXECUTION_ERROR", f"{what} — write less, or go on without it")
+            problem = f"{self.target.name} was not written, because the run's files would have {full}"
+            raise ToolFault("EXECUTION_ERROR", f"{problem} — write less, or go on without it")
 
     def diff(self) -> str:
-        """The difference to be made, which is kept until the call is made."""
+        """Return the diff of the proposed change, which is stored until the call is made."""
         if not self.target.in_workspace:
             return call_text(self.tool.name, self.arguments)
         change, changes = self._change(), self.place.changes
@@ -180,16 +188,16 @@ class FileWrite(FileCall):
             None if digest is None else changes.content(digest).decode("utf-8", "replace")
             for digest in (change.before, change.after)
         )
-        return shown(patch.diff(change.path, old, new)) or f"{change.path} has this content already"
+        return displayed(patch.diff(change.path, old, new)) or f"{change.path} has this content already"
 
     def change(self) -> tuple[str, dict[str, Any]]:
-        """Write it."""
+        """Write the file."""
         return self._change_workspace() if self.target.in_workspace else self._write_artifact()
 
     def _change_workspace(self) -> tuple[str, dict[str, Any]]:
         change = self.place.changes.apply(self._change())
         row = {"path": change.path, "sha256": change.after, "before": change.before}
-        text = self.said or f"changed {change.path} in the workspace"
+        text = self.message or f"changed {change.path} in the workspace"
         return text, {"path": str(self.target.file), "changes": [row]}
 
     def _write_artifact(self) -> tuple[str, dict[str, Any]]:
@@ -199,26 +207,28 @@ class FileWrite(FileCall):
         self._refuse_without_room(len(data))
         safe_files.write(target.file, data, below=below)
         row = {"path": target.path, "bytes": len(data), "sha256": sha256(data)}
-        what = f"wrote {len(data):,} bytes to {target.path}, in the run's artifacts; ReadFile reads it at {target.file}"
-        return self.said or what, {"path": str(target.file), "artifacts": [row]}
+        problem = (
+            f"wrote {len(data):,} bytes to {target.path}, in the run's artifacts; ReadFile can read it at {target.file}"
+        )
+        return self.message or problem, {"path": str(target.file), "artifacts": [row]}
 
     def _artifact_content(self, below: Path) -> bytes:
-        """What an artifact is to hold; an edit that a kill interrupted is not made twice."""
+        """Return the new content of an artifact; an interrupted edit is not made twice."""
         before = self.current(self.target, below)
         if not self.tool.edits:
             return self._new(before)
-        known = self.known()
-        if known is not None and before is not None and sha256(before) == known.after:
+        proposed = self.proposed()
+        if proposed is not None and before is not None and sha256(before) == proposed.after:
             return before
         after = self._new(before)
         self.place.changes.save(self._as_change(before, after))
         return after
 
     def _change(self) -> FileChange:
-        """The change that was proposed for this call, or a new one."""
-        known = self.known()
-        if known is not None and known.path == self.target.path:
-            return known
+        """Return the change that was proposed for this call, or a new one."""
+        proposed = self.proposed()
+        if proposed is not None and proposed.path == self.target.path:
+            return proposed
         before = self.current(self.target, self.place.workspace)
         after = self._new(before)
         return self.place.changes.propose(self._as_change(before, after), before, after)
@@ -228,7 +238,7 @@ class FileWrite(FileCall):
         return FileChange(self.key, path, None if before is None else sha256(before), sha256(after), self.digest)
 
     def _new(self, before: bytes | None) -> bytes:
-        data, self.said = self.tool.content(self.arguments, before, self.target)
+        data, self.message = self.tool.content(self.arguments, before, self.target)
         if len(data) > SIZE_LIMIT:
             raise ToolFault("INVALID_PARAM", f"the text has {len(data):,} bytes, the limit is 10 MB — write less")
         return data

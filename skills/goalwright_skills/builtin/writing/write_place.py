@@ -1,4 +1,4 @@
-"""Where a task writes."""
+"""Where a task may write, and the writers of a run's files."""
 
 from __future__ import annotations
 
@@ -21,18 +21,21 @@ Before = Callable[[str], bool]
 
 @dataclass(slots=True)
 class Claims:
-    """The last writer of each path; shared by all tasks of a run."""
+    """The last writer of each path, shared by all tasks of a run.
+
+    If two tasks without an order wrote the same path, the result would depend on which is faster.
+    """
 
     writers: dict[str, str] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def rival(self, path: str, task: str, before: Before) -> str | None:
-        """The task that wrote a path and neither is this one nor comes before it."""
+        """Return the task that wrote a path, unless it is this task or comes before it."""
         writer = self.writers.get(path)
         return writer if writer is not None and writer != task and not before(writer) else None
 
     def take(self, path: str, task: str) -> None:
-        """Note who wrote it."""
+        """Record the writer of a path."""
         self.writers[path] = task
 
 
@@ -42,7 +45,7 @@ def _never(_: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class WritePlace:
-    """Where a task writes, and how much: its run's folders, what other tasks wrote, and which tasks come before it."""
+    """Where and how much a task may write: its run's folders and limits, and the files of other tasks."""
 
     workspace: Path
     artifacts: Path
@@ -54,5 +57,5 @@ class WritePlace:
 
     @property
     def changes(self) -> WorkspaceChanges:
-        """The changes that the run makes in the workspace."""
+        """The run's changes of workspace files."""
         return WorkspaceChanges(self.workspace, self.artifacts.parent / "changes")

@@ -1,4 +1,4 @@
-"""A Go tool's program: modules from a proxy, then a build without the network."""
+"""Builds a Go tool's program: fetches modules from a proxy, then compiles without network."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PROGRAM = "tool"
 
 
 async def program(manifest: Manifest, build_cache: BuildCache) -> Path:
-    """The program built from a tool's folder, which is read and never written."""
+    """Return the program built from a tool's folder, which is never written."""
     go = toolchain.find("go", "install Go, or ship the built program with `runtime: binary`")
     folder = manifest.folder.resolve()
     if not (folder / "go.mod").is_file():
@@ -38,15 +38,15 @@ async def program(manifest: Manifest, build_cache: BuildCache) -> Path:
         if not build.ready:
             vendored = (folder / "vendor" / "modules.txt").is_file()
             env = _environment(build.work, "vendor" if vendored else "readonly")
-            reads = (toolchain.prefix(go),)
+            readable = (toolchain.prefix(go),)
             if not vendored and "require" in untrusted_files.read(folder / "go.mod").decode("utf-8", "replace"):
                 connection = connections(build_cache.environ)
                 online = {**connection.env, **env, "GOPROXY": proxy, "GOSUMDB": _sums(build_cache.environ)}
-                fetch = Command((go, "mod", "download"), (*reads, *_local(proxy), *connection.reads))
+                fetch = Command((go, "mod", "download"), (*readable, *_local(proxy), *connection.reads))
                 await build_cache.run_step(
                     build, BuildStep("go mod download", fetch, online, network=True, cwd=folder, readable=(folder,))
                 )
-            make = Command((go, "build", "-o", str(built), "."), reads)
+            make = Command((go, "build", "-o", str(built), "."), readable)
             await build_cache.run_step(build, BuildStep("go build", make, env, cwd=package, readable=(folder,)))
             verify(build.path)
             built.chmod(0o755)
@@ -54,7 +54,7 @@ async def program(manifest: Manifest, build_cache: BuildCache) -> Path:
 
 
 def _environment(work: Path, modules: str) -> dict[str, str]:
-    """Go's settings: nothing of the user's or the folder's own, no cgo, no version control, no other toolchain."""
+    """Return Go's settings: none of the user's or the folder's, no cgo, version control or other toolchain."""
     return {
         "CGO_ENABLED": "0",
         "GOENV": "off",
@@ -69,11 +69,11 @@ def _environment(work: Path, modules: str) -> dict[str, str]:
 
 
 def _proxy(environ: Mapping[str, str]) -> str:
-    """The module proxies that the user set, or Go's own; `direct` would start version control."""
-    named = [
+    """Return the module proxies that the user set, or the default; `direct` would start version control."""
+    proxies = [
         proxy for proxy in re.split(r"[,|]", environ.get("GOPROXY", "")) if proxy.strip() not in {"", "direct", "off"}
     ]
-    return ",".join(named) or PROXY
+    return ",".join(proxies) or PROXY
 
 
 def _sums(environ: Mapping[str, str]) -> str:
@@ -81,5 +81,5 @@ def _sums(environ: Mapping[str, str]) -> str:
 
 
 def _local(proxy: str) -> tuple[Path, ...]:
-    found = [Path(unquote(urlsplit(url).path)) for url in proxy.split(",") if url.startswith("file://")]
-    return tuple(path for path in found if path.is_absolute())
+    paths = [Path(unquote(urlsplit(url).path)) for url in proxy.split(",") if url.startswith("file://")]
+    return tuple(path for path in paths if path.is_absolute())

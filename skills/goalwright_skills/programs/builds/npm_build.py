@@ -1,4 +1,4 @@
-"""A Node tool's packages: resolved and fetched from the registry, without running anything of theirs."""
+"""Installs a Node tool's packages from the user's registries, without running any of their scripts."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ if TYPE_CHECKING:
 
 
 QUIET = ("--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error")
-NO_GIT = "/nonexistent/git"  # npm starts git for some packages of packages, and git runs what a repository says
+NO_GIT = "/nonexistent/git"  # npm starts git for some indirect dependencies, and git runs hooks of a repository
 
 
 @dataclass(frozen=True, slots=True)
 class NpmPackages:
-    """The packages that a tool asks for: its manifest and its lock (empty if it has none), as goalwright read them."""
+    """The packages that a tool needs: its validated manifest, and its lock (empty if it has none)."""
 
     manifest: Mapping[str, Any]
     lock: Mapping[str, Any]
     lock_path: Path
 
 
-def wanted(folder: Path) -> NpmPackages | None:
-    """The packages that the files of a folder ask for; None if there are none."""
+def requested(folder: Path) -> NpmPackages | None:
+    """Return the packages that a folder's files name; None if there are none."""
     manifest = npm_files.read_manifest(folder / "package.json")
     lock = folder / "package-lock.json"
     return NpmPackages(manifest, npm_files.read_json(lock), lock) if manifest else None
 
 
-async def install(packages: NpmPackages, build_cache: BuildCache, what: str, options: tuple[str, ...] = ()) -> Path:
-    """The folder whose `node_modules` holds the packages."""
+async def install(packages: NpmPackages, build_cache: BuildCache, title: str, options: tuple[str, ...] = ()) -> Path:
+    """Return the folder whose `node_modules` contains the packages."""
     npm = _Npm.find(build_cache.environ)
     lock = (
         npm_files.checked_lock(dict(packages.lock), packages.lock_path, dict(packages.manifest), npm.settings.hosts)
@@ -53,7 +53,7 @@ async def install(packages: NpmPackages, build_cache: BuildCache, what: str, opt
     texts = (json.dumps(document, sort_keys=True) for document in (packages.manifest, lock))
     version = toolchain.version(npm.node, "--version")
     key = cache_key("node", *texts, version, platform.machine(), platform.system(), npm.settings.key)
-    async with build_cache.folder("node", key, what) as build:
+    async with build_cache.folder("node", key, title) as build:
         if not build.ready:
             _write(build.path / "package.json", packages.manifest)
             if not lock:
@@ -70,7 +70,7 @@ async def install(packages: NpmPackages, build_cache: BuildCache, what: str, opt
 
 @dataclass(frozen=True, slots=True)
 class _Npm:
-    """npm, started with Node from where it really lies, and the user's registries."""
+    """npm, started with Node from its real path, and the user's registries."""
 
     node: str
     program: str
@@ -83,7 +83,7 @@ class _Npm:
         return cls(node, program, read_settings(environ, toolchain.prefix(node)))
 
     async def run(self, build_cache: BuildCache, build: BuildFolder, *arguments: str) -> None:
-        """Run npm in a build's folder; the only settings that it finds are those that goalwright wrote."""
+        """Run npm in a build's folder, with only the settings that goalwright wrote."""
         npmrc = build.work / "npmrc"
         npmrc.write_text(self.settings.npmrc, encoding="utf-8")
         files = (f"--userconfig={npmrc}", f"--globalconfig={build.work / 'none'}", f"--cache={build.work / 'cache'}")
@@ -110,7 +110,7 @@ _VARIABLE = re.compile(r"\$\{(\w+)\}")
 
 @dataclass(frozen=True, slots=True)
 class NpmSettings:
-    """What npm needs to reach the user's registries: a file for it, variables, paths to read, and the hosts."""
+    """The npmrc, variables, readable paths and hosts with which npm reaches the user's registries."""
 
     npmrc: str
     env: Mapping[str, str]
@@ -120,24 +120,28 @@ class NpmSettings:
 
 
 def read_settings(environ: Mapping[str, str], prefix: Path) -> NpmSettings:
-    """The settings of this user's npm, whose global ones lie below `prefix`; nothing else of their configuration."""
-    found: dict[str, str] = {}
+    """Read the registry settings of the user's npm; the global settings are below `prefix`."""
+    settings: dict[str, str] = {}
     home = Path(environ["HOME"]) if environ.get("HOME") else Path.home()
     for path in (
-        _named(environ, "globalconfig") or prefix / "etc/npmrc",
-        _named(environ, "userconfig") or home / ".npmrc",
+        _configured_path(environ, "globalconfig") or prefix / "etc/npmrc",
+        _configured_path(environ, "userconfig") or home / ".npmrc",
     ):
-        found.update(_parse(path, environ))
+        settings.update(_parse(path, environ))
     for name in NAMES:
         variable = f"npm_config_{name.replace('-', '_')}"
         value = environ.get(variable) or environ.get(variable.upper())
         if value:
-            found[name] = value
-    registries = {name: value for name, value in found.items() if name == "registry" or _SCOPE.fullmatch(name)}
-    kept = {name: value for name, value in found.items() if name in NAMES or name in registries}
-    chosen = {urlsplit(value).netloc.rpartition("@")[2] for value in registries.values()}
-    # A credential goes only to a registry that the user set; the public one needs none.
-    kept |= {name: value for name, value in found.items() if (m := _CREDENTIAL.fullmatch(name)) and m["host"] in chosen}
+            settings[name] = value
+    registries = {name: value for name, value in settings.items() if name == "registry" or _SCOPE.fullmatch(name)}
+    kept = {name: value for name, value in settings.items() if name in NAMES or name in registries}
+    registry_hosts = {urlsplit(value).netloc.rpartition("@")[2] for value in registries.values()}
+    # A credential is passed only to a registry that the user set; the public registry needs none.
+    kept |= {
+        name: value
+        for name, value in settings.items()
+        if (m := _CREDENTIAL.fullmatch(name)) and m["host"] in registry_hosts
+    }
     connection = connections(environ)
     files = [
         Path(value) for name, value in kept.items() if name == "cafile" or name.endswith((":certfile", ":keyfile"))
@@ -148,21 +152,21 @@ def read_settings(environ: Mapping[str, str], prefix: Path) -> NpmSettings:
     return NpmSettings(npmrc, connection.env, (*files, *connection.reads), hosts, key)
 
 
-def _named(environ: Mapping[str, str], name: str) -> Path | None:
+def _configured_path(environ: Mapping[str, str], name: str) -> Path | None:
     value = environ.get(f"npm_config_{name}") or environ.get(f"NPM_CONFIG_{name.upper()}")
     return Path(value) if value and Path(value).is_absolute() else None
 
 
 def _parse(path: Path, environ: Mapping[str, str]) -> dict[str, str]:
-    """The settings in an npmrc, with the variables in it filled in."""
+    """Parse an npmrc and expand its variables."""
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError):
         return {}
-    found = {}
+    settings = {}
     for line in lines:
         name, equals, value = line.strip().partition("=")
         if equals and not name.startswith((";", "#", "[")):
             filled = _VARIABLE.sub(lambda match: environ.get(match[1], ""), value.strip().strip("\"'"))
-            found[name.strip()] = filled
-    return found
+            settings[name.strip()] = filled
+    return settings

@@ -1,4 +1,4 @@
-"""A `package.json` and the versions in it: packages on the registry, and nothing that npm would fetch elsewhere."""
+"""Validation of `package.json` and `package-lock.json`: only packages of the npm registries are allowed."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ MANIFEST_KINDS = ("dependencies", "devDependencies", "optionalDependencies", "pe
 _PART = r"[A-Za-z0-9_~][A-Za-z0-9._~-]*"
 _NAME = re.compile(rf"(?:@{_PART}/)?{_PART}")
 _RANGE = re.compile(r"[0-9A-Za-z.*^~<>=| +_-]*")
-# npm takes these for a path.
+# npm would treat these as paths.
 _PATH = re.compile(r"^\s*(?:\.|~$)|\.(?:tgz|tar|tar\.gz)\s*$", re.IGNORECASE)
 _REMEDY = "name packages on the npm registry with a version or range, such as ^4.17.0"
 
 
 def read_manifest(path: Path) -> dict[str, Any]:
-    """The parts of a package.json that npm needs; empty if it names no packages or does not exist."""
+    """Read the parts of a package.json that npm needs; empty if it names no packages or does not exist."""
     document = read_json(path)
     if document.get("workspaces"):
         raise BuildError(f"{path}: workspaces are not supported", hint="list the packages under dependencies")
@@ -41,7 +41,7 @@ def read_manifest(path: Path) -> dict[str, Any]:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """A JSON object in a file; empty if there is no such file."""
+    """Read a JSON object; empty if there is no such file."""
     text = read_text(path)
     if text is None:
         return {}
@@ -55,23 +55,23 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def check_packages(packages: Any, where: str) -> None:
-    """Raise BuildError unless each name has a version of the registry."""
+    """Raise BuildError unless every package has a registry name and version."""
     if not isinstance(packages, dict):
         raise BuildError(f"{where} is not an object", hint=_REMEDY)
     for name, version in packages.items():
         if not is_name(name):
-            raise BuildError(f"{where}: {name!r} is not the name of a package", hint=_REMEDY)
+            raise BuildError(f"{where}: {name!r} is not a package name", hint=_REMEDY)
         if not is_registry_version(version):
             raise BuildError(f"{where}: {name} {version!r} is not a version on the registry", hint=_REMEDY)
 
 
 def is_name(name: Any) -> bool:
-    """Whether this names a package of the registry."""
+    """Return whether this is a valid package name."""
     return isinstance(name, str) and _NAME.fullmatch(name) is not None and "node_modules" not in name.split("/")
 
 
 def is_registry_version(version: Any) -> bool:
-    """Whether npm would look for this on its registry: a version, range or tag, or another package's by `npm:`."""
+    """Return whether npm would look this up on its registry: a version, range or tag, or an `npm:` alias."""
     if not isinstance(version, str):
         return False
     if version.startswith("npm:"):
@@ -93,57 +93,57 @@ def _check_overrides(overrides: Any, where: str) -> None:
 
 LOCK_KINDS = ("dependencies", "optionalDependencies", "peerDependencies")
 KEPT = (
-    "name", "version", "resolved", "integrity", *LOCK_KINDS, "peerDependenciesMeta", "bundleDependencies", "bin", "engines",
-    "os", "cpu", "libc", "dev", "optional", "devOptional", "peer", "inBundle", "hasInstallScript", "license",
+    "name", "version", "resolved", "integrity", *LOCK_KINDS, "peerDependenciesMeta", "bundleDependencies", "bin",
+    "engines", "os", "cpu", "libc", "dev", "optional", "devOptional", "peer", "inBundle", "hasInstallScript", "license",
 )  # fmt: skip
 PUBLIC = "registry.npmjs.org"
-_PLACE = re.compile(r"(?:^|/)node_modules/")
+_PACKAGE_FOLDER = re.compile(r"(?:^|/)node_modules/")
 _VERSION = re.compile(r"\d+\.\d+\.\d+(?:[-+][0-9A-Za-z.+-]*)?")
 _TARBALL = re.compile(r"/(?:@[^/]+/)?[^/]+/-/[^/]+\.tgz")
-_AGAIN = "run `npm install --package-lock-only` with npm 7 or newer, with packages of the registry alone"
+_REGENERATE = "run `npm install --package-lock-only` with npm 7 or newer, using only packages of the registry"
 
 
 def checked_lock(
     document: dict[str, Any], path: Path, manifest: dict[str, Any], hosts: Collection[str]
 ) -> dict[str, Any]:
-    """The lock for a manifest that goalwright wrote; raises BuildError at the first package from elsewhere."""
+    """Return a lock with the validated entries; raises BuildError at the first package that is not from a registry."""
     packages = document.get("packages")
     if not isinstance(packages, dict):
-        raise BuildError(f"{path} has no `packages`", hint=_AGAIN)
+        raise BuildError(f"{path} has no `packages`", hint=_REGENERATE)
     root = {name: value for name, value in manifest.items() if name in {"name", "version", *MANIFEST_KINDS}}
     found: dict[str, Any] = {"": root}
-    for place, entry in packages.items():
-        if place:
-            _check_entry(place, entry, path, hosts)
-            found[place] = {key: entry[key] for key in KEPT if key in entry}
+    for location, entry in packages.items():
+        if location:
+            _check_entry(location, entry, path, hosts)
+            found[location] = {key: entry[key] for key in KEPT if key in entry}
     return {"name": "tool", "version": "0.0.0", "lockfileVersion": 3, "requires": True, "packages": found}
 
 
-def _check_entry(place: str, entry: Any, path: Path, hosts: Collection[str]) -> None:
-    where = f"{path}: {place}"
-    names = _PLACE.split(place)[1:]
-    if not place.startswith("node_modules/") or not all(map(is_name, names)):
-        raise BuildError(f"{where} is not a folder of packages", hint=_AGAIN)
+def _check_entry(location: str, entry: Any, path: Path, hosts: Collection[str]) -> None:
+    where = f"{path}: {location}"
+    names = _PACKAGE_FOLDER.split(location)[1:]
+    if not location.startswith("node_modules/") or not all(map(is_name, names)):
+        raise BuildError(f"{where} is not a folder of packages", hint=_REGENERATE)
     if not isinstance(entry, dict) or entry.get("link"):
-        raise BuildError(f"{where} is a link to a folder", hint=_AGAIN)
+        raise BuildError(f"{where} is a link to a folder", hint=_REGENERATE)
     if "name" in entry and not is_name(entry["name"]):
-        raise BuildError(f"{where}: {entry['name']!r} is not the name of a package", hint=_AGAIN)
+        raise BuildError(f"{where}: {entry['name']!r} is not a package name", hint=_REGENERATE)
     version = entry.get("version")
     if not isinstance(version, str) or not _VERSION.fullmatch(version):
-        raise BuildError(f"{where}: {version!r} is not a version on the registry", hint=_AGAIN)
+        raise BuildError(f"{where}: {version!r} is not a version on the registry", hint=_REGENERATE)
     if "resolved" in entry and not _is_registry_tarball(entry["resolved"], hosts):
-        raise BuildError(f"{where} comes from {entry['resolved']!r}, not from the registry", hint=_AGAIN)
+        raise BuildError(f"{where} comes from {entry['resolved']!r}, not from the registry", hint=_REGENERATE)
     for kind in LOCK_KINDS:
         if kind in entry:
             check_packages(entry[kind], f"{where}: {kind}")
 
 
-def _is_registry_tarball(address: Any, hosts: Collection[str]) -> bool:
-    """Whether an address is a tarball of npm's registry, or on the host of a registry that the user chose."""
-    if not isinstance(address, str):
+def _is_registry_tarball(url: Any, hosts: Collection[str]) -> bool:
+    """Return whether a URL is a tarball on npm's registry, or is on the host of a registry that the user set."""
+    if not isinstance(url, str):
         return False
     try:
-        parts = urlsplit(address)
+        parts = urlsplit(url)
     except ValueError:
         return False
     if f"{parts.scheme}://{parts.netloc}" in hosts:

@@ -1,6 +1,6 @@
-"""The user's package indexes: where pip fetches from, read from their configuration as data.
+"""The user's package indexes, proxies and certificates, read from pip's configuration.
 
-A build sees none of the user's files, so what pip needs to reach an index is read outside the box and passed on.
+A build sees none of the user's files, so the settings that pip needs are read outside the sandbox and passed on.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 INDEXES = ("index-url", "extra-index-url", "find-links", "no-index", "trusted-host")
 OTHERS = ("proxy", "cert", "client-cert", "timeout", "retries", "default-timeout")
-# In the order in which they count; a build downloads and installs, so the settings of both commands apply.
+# In order of precedence; a build downloads and installs, so the settings of both commands apply.
 SECTIONS = ("global", "install", "download")
 PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
 CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS")
@@ -29,7 +29,7 @@ CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_
 
 @dataclass(frozen=True, slots=True)
 class FetchSettings:
-    """How a package client reaches its index: variables, paths to read, and a text that tells indexes apart."""
+    """The variables and readable paths with which a package client reaches its index, and a key of the indexes."""
 
     env: Mapping[str, str]
     reads: tuple[Path, ...] = ()
@@ -38,22 +38,22 @@ class FetchSettings:
 
 
 def read(environ: Mapping[str, str]) -> FetchSettings:
-    """The settings that this user's pip would have, as variables; nothing else of their configuration."""
-    found = _merged(environ)
-    env = {f"PIP_{name.upper().replace('-', '_')}": value for name, value in found.items()}
-    indexes = " ".join(found.get(name, "") for name in ("index-url", "extra-index-url")).split()
-    local = (*map(_beside, _local(indexes)), *_local(found.get("find-links", "").split()))
-    certificates = [Path(found[name]) for name in ("cert", "client-cert") if found.get(name)]
+    """Return the index settings of the user's pip, as environment variables."""
+    settings = _merged(environ)
+    env = {f"PIP_{name.upper().replace('-', '_')}": value for name, value in settings.items()}
+    indexes = " ".join(settings.get(name, "") for name in ("index-url", "extra-index-url")).split()
+    local = (*map(_beside, _local(indexes)), *_local(settings.get("find-links", "").split()))
+    certificates = [Path(settings[name]) for name in ("cert", "client-cert") if settings.get(name)]
     connection = connections(environ)
     reads = (*local, *certificates, *connection.reads)
-    key = "\0".join(f"{name}={found[name]}" for name in INDEXES if name in found)
-    offline = found.get("no-index", "").lower() in {"1", "true", "yes", "on"}
+    key = "\0".join(f"{name}={settings[name]}" for name in INDEXES if name in settings)
+    offline = settings.get("no-index", "").lower() in {"1", "true", "yes", "on"}
     config = {"PIP_CONFIG_FILE": os.devnull, "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_INPUT": "1"}
     return FetchSettings({**connection.env, **env, **config}, reads, key, network=not offline)
 
 
 def connections(environ: Mapping[str, str]) -> FetchSettings:
-    """The proxies and certificates in an environment, for every package client."""
+    """Return the proxies and certificates of an environment, for any package client."""
     names = (*PROXIES, *(name.upper() for name in PROXIES), *CERTIFICATES)
     env = {name: environ[name] for name in names if environ.get(name)}
     reads = tuple(Path(env[name]) for name in CERTIFICATES if name in env and Path(env[name]).is_absolute())
@@ -73,23 +73,23 @@ def _merged(environ: Mapping[str, str]) -> dict[str, str]:
         for section in SECTIONS:
             if parser.has_section(section):
                 sections[section].update(parser.items(section))
-    found: dict[str, str] = {}
+    merged: dict[str, str] = {}
     for section in SECTIONS:
-        found.update({name.lower().replace("_", "-"): value for name, value in sections[section].items()})
+        merged.update({name.lower().replace("_", "-"): value for name, value in sections[section].items()})
     for name in (*INDEXES, *OTHERS):
         variable = f"PIP_{name.upper().replace('-', '_')}"
         if environ.get(variable):
-            found[name] = environ[variable]
-    return {name: " ".join(found[name].split()) for name in (*INDEXES, *OTHERS) if found.get(name, "").strip()}
+            merged[name] = environ[variable]
+    return {name: " ".join(merged[name].split()) for name in (*INDEXES, *OTHERS) if merged.get(name, "").strip()}
 
 
 def _files(environ: Mapping[str, str]) -> list[Path]:
-    """pip's configuration files, in the order in which they count."""
+    """Return pip's configuration files in order of precedence."""
     named = environ.get("PIP_CONFIG_FILE", "")
     if named == os.devnull:
         return []
     home = _home(environ)
-    system = [Path(place) / "pip" for place in environ.get("XDG_CONFIG_DIRS", "/etc/xdg").split(":") if place]
+    system = [Path(folder) / "pip" for folder in environ.get("XDG_CONFIG_DIRS", "/etc/xdg").split(":") if folder]
     user = Path(environ.get("XDG_CONFIG_HOME") or home / ".config") / "pip"
     if sys.platform == "darwin" and (home / "Library/Application Support/pip").is_dir():
         user = home / "Library/Application Support/pip"
@@ -103,7 +103,7 @@ def _home(environ: Mapping[str, str]) -> Path:
 
 
 def _local(links: Iterable[str]) -> list[Path]:
-    """The paths of those links that lead to this machine's disk."""
+    """Return the paths of the links that point to local files."""
     paths = [link if "://" not in link else unquote(urlsplit(link).path) for link in links if _is_local(link)]
     return [Path(path) for path in paths if Path(path).is_absolute()]
 
@@ -113,7 +113,7 @@ def _is_local(link: str) -> bool:
 
 
 def _beside(index: Path) -> Path:
-    """What to show of an index on disk: its pages lead to files beside it, unless that is too much to show."""
+    """Return the folder to expose for a local index: its parent, whose files it links to, unless that is too broad."""
     parent = index.parent
-    too_much = len(parent.parts) < 3 or Path.home().is_relative_to(parent)
-    return index if too_much else parent
+    too_broad = len(parent.parts) < 3 or Path.home().is_relative_to(parent)
+    return index if too_broad else parent

@@ -1,4 +1,4 @@
-"""A Python tool's environment: created, fetched and installed in steps of their own."""
+"""Builds a Python tool's virtual environment: creates it, downloads wheels, installs them without network."""
 
 from __future__ import annotations
 
@@ -25,80 +25,80 @@ if TYPE_CHECKING:
 ONLY_WHEELS = ("--only-binary", ":all:")
 QUIET = ("--quiet", "--no-cache-dir", "--disable-pip-version-check", "--no-input")
 PIP = ("-I", "-m", "pip")
-TAKES_PYTHON = (22, 3)
-_UNREACHED = re.compile(r"Retrying|connection|timed out|resolution|proxy|SSL", re.IGNORECASE)
+HAS_PYTHON_OPTION = (22, 3)
+_UNREACHABLE = re.compile(r"Retrying|connection|timed out|resolution|proxy|SSL", re.IGNORECASE)
 _MISSING = re.compile(r"No matching distribution found for (\S+)")
 
 
 async def environment(manifest: Manifest, build_cache: BuildCache) -> Path | None:
-    """The virtual environment with a tool's packages; None if it needs none."""
-    wanted = read_requirements(manifest.folder / "requirements.txt")
-    if not wanted:
+    """Return the virtual environment with a tool's packages; None if it needs none."""
+    packages = read_requirements(manifest.folder / "requirements.txt")
+    if not packages:
         return None
     settings = pip_settings.read(build_cache.environ)
-    key = cache_key("python", *wanted, sys.version, sys.base_prefix, _machine(), settings.key)
-    what = f"{manifest.name}: installing its Python packages"
-    async with build_cache.folder("python", key, what) as build:
+    key = cache_key("python", *packages, sys.version, sys.base_prefix, _machine(), settings.key)
+    title = f"{manifest.name}: installing its Python packages"
+    async with build_cache.folder("python", key, title) as build:
         env = build.path / "env"
         if not build.ready:
-            await _build(build_cache, build, wanted, settings)
+            await _build(build_cache, build, packages, settings)
             _verify(build.path, env)
     return env
 
 
 async def _build(
-    build_cache: BuildCache, build: BuildFolder, wanted: tuple[str, ...], settings: pip_settings.FetchSettings
+    build_cache: BuildCache, build: BuildFolder, packages: tuple[str, ...], settings: pip_settings.FetchSettings
 ) -> None:
-    """Make the environment, download wheels with the network, and install them without it."""
-    env, wheels, listed = build.path / "env", build.work / "wheels", build.work / "requirements.txt"
+    """Create the environment, download wheels with network, and install them without."""
+    env, wheels, requirements_file = build.path / "env", build.work / "wheels", build.work / "requirements.txt"
     wheels.mkdir()
-    listed.write_text("\n".join(wanted) + "\n", encoding="utf-8")
+    requirements_file.write_text("\n".join(packages) + "\n", encoding="utf-8")
     python = str(env / "bin" / "python")
-    # This Python's own pip saves installing one into each environment. It runs without `site`: a .pth file may name
-    # folders that the box does not show, such as goalwright's own in an editable install, and pip looks into all of them.
-    own = toolchain.own_pip()
+    # This Python's own pip saves an installation into each environment. It runs without `site`: a .pth file may name
+    # folders that the sandbox hides, such as goalwright's in an editable install, and pip reads all of them.
+    base = toolchain.own_pip()
     pip: tuple[str, ...] = (python, *PIP)
-    without, into = [], []
-    if own is not None and own.version >= TAKES_PYTHON:
-        pip = (sys.executable, "-I", "-S", str(own.folder))
-        without, into = ["--without-pip"], ["--python", python]
-    make = Command((sys.executable, "-I", "-m", "venv", *without, str(env)), interpreter())
+    venv_options, install_options = [], []
+    if base is not None and base.version >= HAS_PYTHON_OPTION:
+        pip = (sys.executable, "-I", "-S", str(base.folder))
+        venv_options, install_options = ["--without-pip"], ["--python", python]
+    make = Command((sys.executable, "-I", "-m", "venv", *venv_options, str(env)), interpreter())
     await build_cache.run_step(build, BuildStep("python -m venv", make))
-    download = (*pip, "download", *QUIET, *ONLY_WHEELS, "--dest", str(wheels), "-r", str(listed))
+    download = (*pip, "download", *QUIET, *ONLY_WHEELS, "--dest", str(wheels), "-r", str(requirements_file))
     await _fetch(
         build_cache,
         build,
         BuildStep("pip download", Command(download, (*interpreter(), *settings.reads)), settings.env, settings.network),
     )
-    local = ("--no-index", "--find-links", str(wheels), "-r", str(listed))
-    install = Command((*pip, *into, "install", *QUIET, *ONLY_WHEELS, *local), interpreter())
+    local = ("--no-index", "--find-links", str(wheels), "-r", str(requirements_file))
+    install = Command((*pip, *install_options, "install", *QUIET, *ONLY_WHEELS, *local), interpreter())
     await build_cache.run_step(build, BuildStep("pip install", install, {"PIP_CONFIG_FILE": os.devnull}))
 
 
 async def _fetch(build_cache: BuildCache, build: BuildFolder, step: BuildStep) -> None:
-    """Download the wheels; a package that has none is told apart from an index that cannot be reached."""
+    """Download the wheels; distinguishes a package without a wheel from an unreachable index."""
     try:
         await build_cache.run_step(build, step)
     except BuildError as error:
         missing = _MISSING.search(error.message)
-        if missing is None or _UNREACHED.search(error.message):
+        if missing is None or _UNREACHABLE.search(error.message):
             raise
-        what = f"{missing[1]} has no wheel on the index for this Python and machine ({error.message})"
+        problem = f"{missing[1]} has no wheel on the index for this Python and machine ({error.message})"
         hint = "name a version that has one; packages that must be compiled here are not installed"
-        raise BuildError(what, hint=hint) from error
+        raise BuildError(problem, hint=hint) from error
 
 
 def _verify(folder: Path, env: Path) -> None:
-    """A wheel may also write files beside the packages: the interpreter must still be this one."""
-    own, python = os.path.realpath(sys.executable), env / "bin" / "python"
-    verify(folder, {own})
-    if not python.is_symlink() or os.path.realpath(python) != own:
+    """Verify a build; a wheel can also write files outside its packages, so check that the interpreter is unchanged."""
+    base, python = os.path.realpath(sys.executable), env / "bin" / "python"
+    verify(folder, {base})
+    if not python.is_symlink() or os.path.realpath(python) != base:
         hint = "remove the package that replaces it from the tool's requirements"
-        raise BuildError(f"{python} is not this Python any more", hint=hint)
+        raise BuildError(f"{python} was replaced by a package", hint=hint)
 
 
 def _machine() -> str:
-    """What decides which wheels fit, besides the interpreter."""
+    """Return the platform, which decides with the interpreter which wheels fit."""
     return " ".join((sysconfig.get_platform(), *platform.libc_ver()))
 
 
@@ -120,23 +120,23 @@ _MARKER = re.compile(
     re.VERBOSE | re.ASCII,
 )
 _COMMENT = re.compile(r"(?:^|\s)#.*$")
-# pip takes a requirement with such an end for a file.
+# pip would treat a requirement with such an ending as a file.
 _ARCHIVE = re.compile(r"\.(?:whl|zip|tar|tgz|tbz|txz|tlz|(?:tar\.)?(?:gz|bz2|xz|lzma|lz))$", re.IGNORECASE)
-_REMEDY = "write a package's name, extras and versions alone, such as openpyxl>=3.1 or httpx[http2]==0.28.1"
+_REMEDY = "write only a package's name, extras and versions, such as openpyxl>=3.1 or httpx[http2]==0.28.1"
 
 
 def parse_requirements(text: str, path: Path) -> tuple[str, ...]:
-    """The requirements in a text, in one form, sorted; raises BuildError with the first line that is anything else."""
-    found = set()
+    """Return the normalised and sorted requirements of a text; raises BuildError at the first invalid line."""
+    requirements = set()
     for number, raw in enumerate(re.split(r"\r\n|\r|\n", text), 1):
         line = _COMMENT.sub("", raw).strip()
         if line:
-            found.add(_requirement(line, f"{path}:{number}"))
-    return tuple(sorted(found))
+            requirements.add(_requirement(line, f"{path}:{number}"))
+    return tuple(sorted(requirements))
 
 
 def read_requirements(path: Path) -> tuple[str, ...]:
-    """The requirements in a file; empty if there is no such file."""
+    """Return the requirements in a file; empty if there is no such file."""
     text = read_text(path)
     return () if text is None else parse_requirements(text, path)
 
@@ -148,7 +148,7 @@ def _requirement(line: str, where: str) -> str:
     marker = (matched["marker"] or "").strip()
     if matched["marker"] is not None and not _MARKER.fullmatch(marker):
         hint = "write one such as `; python_version < '3.12'`, or leave it out"
-        raise BuildError(f"{where}: {marker or ';'} is not an environment marker that goalwright knows", hint=hint)
+        raise BuildError(f"{where}: {marker or ';'} is not a supported environment marker", hint=hint)
     extras = ",".join(sorted(_canonical(extra) for extra in (matched["extras"] or "").split(",") if extra.strip()))
     specifiers = ",".join(sorted(re.sub(r"\s", "", matched["specifiers"] or "").split(",")))
     package = _canonical(matched["name"]) + (f"[{extras}]" if extras else "") + specifiers
@@ -162,9 +162,9 @@ def _canonical(name: str) -> str:
 
 
 def _fault(line: str) -> str:
-    """What is wrong with a line that is not a requirement."""
+    """Describe why a line is not a requirement."""
     if line.endswith("\\"):
-        return "continues on the next line, which goalwright does not read"
+        return "continues on the next line, which is not supported"
     if line.startswith("-") or re.search(r"\s--?\w", line):
-        return "is or has an option of pip; only packages may be named"
+        return "has a pip option; only packages may be named"
     return "is not a package on the index"

@@ -1,4 +1,4 @@
-"""What a finished build may hold: files and folders of this user, and links that stay inside."""
+"""Checks on a finished build: only this user's files and folders, and links that stay inside."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ _REMEDY = "remove the package that brings it from the tool's requirements"
 
 
 def verify(folder: Path, allowed: Collection[str] = ()) -> None:
-    """Raise BuildError if a build holds what no build should; links may also lead to the `allowed` real paths."""
+    """Raise BuildError if a build contains a forbidden entry; links may also point to the `allowed` real paths."""
     root = os.path.realpath(folder)
     pending = [root]
     while pending:
-        with os.scandir(pending.pop()) as found:
-            entries = list(found)
+        with os.scandir(pending.pop()) as iterator:
+            entries = list(iterator)
         for entry in entries:
             fault = _fault(entry, root, allowed)
             if fault:
-                raise BuildError(f"{entry.path} {fault}, which a build must not hold", hint=_REMEDY)
+                raise BuildError(f"{entry.path} {fault}, which is not allowed in a build", hint=_REMEDY)
             if entry.is_dir(follow_symlinks=False):
                 pending.append(entry.path)
 
 
 def read_text(path: Path) -> str | None:
-    """The text of a file that says what to build, None if there is none; a link could show another file in an error."""
+    """Read a file with build instructions; None if it does not exist. Links are refused: errors quote the content."""
     if path.is_symlink():
         raise BuildError(f"{path} is a link", hint="copy the file that it leads to into its place")
     try:
@@ -44,15 +44,15 @@ def read_text(path: Path) -> str | None:
 
 
 def _fault(entry: os.DirEntry[str], root: str, allowed: Collection[str]) -> str:
-    found = entry.stat(follow_symlinks=False)
-    if found.st_uid != os.geteuid():
-        return f"belongs to user {found.st_uid}"
-    if stat.S_ISLNK(found.st_mode):
+    status = entry.stat(follow_symlinks=False)
+    if status.st_uid != os.geteuid():
+        return f"belongs to user {status.st_uid}"
+    if stat.S_ISLNK(status.st_mode):
         target = os.path.realpath(entry.path)
         return "" if _within(target, root) or target in allowed else f"is a link to {target}"
-    if not stat.S_ISREG(found.st_mode) and not stat.S_ISDIR(found.st_mode):
+    if not stat.S_ISREG(status.st_mode) and not stat.S_ISDIR(status.st_mode):
         return "is neither a file nor a folder"
-    if found.st_mode & (stat.S_ISUID | stat.S_ISGID):
+    if status.st_mode & (stat.S_ISUID | stat.S_ISGID):
         return "is a program that runs as another user"
     return ""
 

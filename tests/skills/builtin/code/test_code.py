@@ -1,4 +1,4 @@
-"""python_run, shell_run and run_script, behind each of the walls: what they can do, and what hostile code gets."""
+"""python_run, shell_run and run_script in each sandbox, with ordinary and hostile code."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def code_of(envelope: Envelope) -> str:
     return envelope.error.code
 
 
-async def test_code_runs_in_the_artifacts_reads_the_workspace_and_says_what_it_left(bench: Workbench) -> None:
+async def test_code_runs_in_artifacts_and_reports_new_files(bench: Workbench) -> None:
     done = await python(
         bench,
         "import os, pathlib\nrows = pathlib.Path(os.environ['GOALWRIGHT_WORKSPACE'], 'data.csv').read_text().splitlines()\n"
@@ -60,7 +60,7 @@ async def test_code_runs_in_the_artifacts_reads_the_workspace_and_says_what_it_l
     assert "artifacts" not in done.data, "it changed nothing"
 
 
-async def test_walls_hold(bench: Workbench) -> None:
+async def test_sandbox_confines_code(bench: Workbench) -> None:
     tries = f"""
 import os, pathlib, socket
 def attempt(what, act):
@@ -85,7 +85,7 @@ attempt("env", lambda: [name for name in os.environ if "KEY" in name])
     assert "ConnectionRefusedError" not in done.text, "the network is not there at all"
 
 
-async def test_what_outlives_its_call_is_ended_with_it(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_child_processes_end_with_the_call(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
     started = await shell(
         bench, "(setsid sh -c 'sleep 2; touch late' &) ; (nohup sleep 60 >/dev/null 2>&1 &) ; echo up"
     )
@@ -97,7 +97,7 @@ async def test_what_outlives_its_call_is_ended_with_it(bench: Workbench, monkeyp
     assert not (bench.artifacts / "late").exists()
 
 
-async def test_faults_say_what_is_wrong(bench: Workbench) -> None:
+async def test_errors_describe_the_cause(bench: Workbench) -> None:
     assert code_of(await python(bench, "")) == "INVALID_PARAM"
     assert code_of(await python(bench, 7)) == "INVALID_PARAM"
     assert code_of(await python(bench, "x" * 100_001)) == "INVALID_PARAM"
@@ -134,10 +134,10 @@ def scripts(bench: Workbench, *, trusted: bool = True) -> RunScript:
     return RunScript(ScriptHost(lambda: host, lambda: [skill], lambda one: trust.is_trusted(one.base_dir, one.source)))
 
 
-async def test_a_skills_own_scripts_run_once_it_is_trusted(bench: Workbench) -> None:
+async def test_scripts_run_only_if_the_skill_is_trusted(bench: Workbench) -> None:
     tool = scripts(bench, trusted=False)
     refused = await tool.call({"path": "scripts/count.py"})
-    assert (code_of(refused), "--trust" in refused.text) == ("ACCESS_DENIED", True)
+    assert (code_of(refused), "trust them first" in refused.text) == ("ACCESS_DENIED", True)
     tool = scripts(bench)
     assert (await tool.call({"path": "scripts/count.py", "args": ["a", "-b"]})).text == "6 ['a', '-b']"
     absolute = str(bench.folder("brewing") / "scripts/lib/hello.sh")
@@ -165,13 +165,13 @@ async def test_a_skills_own_scripts_run_once_it_is_trusted(bench: Workbench) -> 
         ({"path": "scripts/none.py"}, "NOT_FOUND"),
     ],
 )
-async def test_only_plain_files_below_the_scripts_run(tmp_path: Path, arguments: dict[str, Any], expected: str) -> None:
+async def test_only_regular_files_below_scripts_run(tmp_path: Path, arguments: dict[str, Any], expected: str) -> None:
     refused = await scripts(Workbench(tmp_path)).call(arguments)
     assert code_of(refused) == expected
     assert "SECRET" not in refused.text
 
 
-async def test_a_missing_interpreter_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_missing_interpreter_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tool = scripts(Workbench(tmp_path))
     monkeypatch.setenv("PATH", str(tmp_path))
     refused = await tool.call({"path": "scripts/say.js"})
@@ -179,7 +179,7 @@ async def test_a_missing_interpreter_is_named(tmp_path: Path, monkeypatch: pytes
     assert os.environ["PATH"] == str(tmp_path)
 
 
-def test_allowed_tools_only_narrow() -> None:
+def test_allowed_tools_never_adds_tools() -> None:
     offered = ("Skill", "ReadFile", "ListFiles", "Grep", "WriteFile", "run_script")
     assert narrowed(offered, {}) == offered
     assert narrowed(offered, {"allowed-tools": "Read, Bash(git:*) Grep"}) == ("Skill", "ReadFile", "Grep", "run_script")

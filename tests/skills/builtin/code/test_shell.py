@@ -1,4 +1,4 @@
-"""shell_run: how long a command may take, what of it is seen meanwhile, and which hosts it reaches."""
+"""shell_run: timeouts, live output and allowed hosts."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Workbench:
 
 @pytest.fixture
 async def site() -> AsyncIterator[tuple[int, list[web.Request]]]:
-    """A site on loopback: its port, and what was asked."""
+    """A site on loopback: its port, and the requests it received."""
     asked: list[web.Request] = []
 
     async def answer(request: web.Request) -> web.Response:
@@ -79,19 +79,19 @@ def code(envelope: Envelope) -> str:
     return envelope.error.code
 
 
-async def test_a_command_has_the_time_that_it_asks_for_up_to_the_limit(bench: Workbench) -> None:
+async def test_timeout_argument_is_bounded_by_the_setting(bench: Workbench) -> None:
     slow = await shell(bench, "echo so far; sleep 600", timeout=4)
     assert (code(slow), "took longer than 4 s" in slow.text, "so far" in slow.text) == ("TIMEOUT", True, True)
     assert (await shell(bench, "sleep 1; echo done", timeout=600)).text == "done"
     for wrong in (0, -1, 601, "60", 1.5, True):
         refused = await shell(bench, "true", timeout=wrong)
         assert (code(refused), "from 1 to 600" in refused.text) == ("INVALID_PARAM", True)
-    low = ShellRules(most_seconds=1)
+    low = ShellRules(max_seconds=1)
     assert code(await shell(bench, "true", rules=low, timeout=2)) == "INVALID_PARAM"
     assert "longer than 1 s" in (await shell(bench, "sleep 60", rules=low)).text, "without one, no more than the limit"
 
 
-async def test_what_a_command_writes_is_seen_while_it_runs(bench: Workbench) -> None:
+async def test_output_is_shown_while_the_command_runs(bench: Workbench) -> None:
     seen: list[tuple[str, str]] = []
     first = asyncio.Event()
 
@@ -115,7 +115,7 @@ async def test_what_a_command_writes_is_seen_while_it_runs(bench: Workbench) -> 
     assert "grün" in done.text, "and it is the result, too"
 
 
-async def test_much_output_is_shown_in_few_and_short_pieces() -> None:
+async def test_live_output_is_throttled_and_truncated() -> None:
     pieces: list[str] = []
     live = LiveOutput(pieces.append)
     for _ in range(1_000):
@@ -129,9 +129,7 @@ async def test_much_output_is_shown_in_few_and_short_pieces() -> None:
 
 
 @needs_bubblewrap
-async def test_a_host_that_is_allowed_is_reached_and_no_other(
-    tmp_path: Path, site: tuple[int, list[web.Request]]
-) -> None:
+async def test_only_allowed_hosts_are_reached(tmp_path: Path, site: tuple[int, list[web.Request]]) -> None:
     port, asked = site
     bench = Workbench(tmp_path, walls("bubblewrap", tmp_path / "home"))
     rules = ShellRules(hosts=(f"127.0.0.1:{port}", "*.example.org"))
@@ -167,7 +165,7 @@ async def test_a_host_that_is_allowed_is_reached_and_no_other(
 
 
 @needs_bubblewrap
-async def test_without_a_rule_there_is_no_network_at_all(tmp_path: Path, site: tuple[int, list[web.Request]]) -> None:
+async def test_no_network_without_allowed_hosts(tmp_path: Path, site: tuple[int, list[web.Request]]) -> None:
     port, asked = site
     bench = Workbench(tmp_path, walls("bubblewrap", tmp_path / "home"))
     done = await shell(bench, f"env | grep -i proxy; {sys.executable} -c '{GET}' http://127.0.0.1:{port}/")
@@ -176,7 +174,7 @@ async def test_without_a_rule_there_is_no_network_at_all(tmp_path: Path, site: t
 
 
 @needs_landlock
-async def test_where_the_walls_have_no_way_out_hosts_are_not_reached_and_it_is_said(
+async def test_sandbox_without_proxy_reports_that_hosts_are_unreachable(
     tmp_path: Path, site: tuple[int, list[web.Request]]
 ) -> None:
     port, asked = site

@@ -1,4 +1,4 @@
-"""Grep, and ListFiles with a glob: what they find, and what hostile patterns and paths get."""
+"""Grep, and ListFiles with a glob: matches, and hostile patterns and paths."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ async def files(workspace: Path, glob: Any, path: str = ".") -> Envelope:
     return await ListFiles(ReadableRoots(workspace)).call({"path": path, "glob": glob})
 
 
-async def test_matches_have_their_file_and_line_and_nothing_hidden_is_searched(workspace: Path) -> None:
+async def test_matches_have_file_and_line_and_hidden_files_are_skipped(workspace: Path) -> None:
     found = await grep(workspace, "(?i)hello")
     assert found.text.splitlines() == [
         "a.py:2: print('Hello')",
@@ -71,11 +71,11 @@ async def test_matches_have_their_file_and_line_and_nothing_hidden_is_searched(w
     assert (await grep(workspace, "hello", glob="*.ts")).data["total"] == 1
     assert (await grep(workspace, "hello", path="src/b.py")).data["files"] == 1
     assert (await grep(workspace, "hello", path="node_modules")).data["total"] == 1, "a path that names it"
-    assert (await grep(workspace, "no such thing")).text == "(nothing matches)"
+    assert (await grep(workspace, "no such thing")).text == "(no matches)"
 
 
 @pytest.mark.parametrize("hidden", ["src/.env", ".git/config", ".agents/journal.txt"])
-async def test_another_name_of_a_hidden_file_is_not_read_either(workspace: Path, hidden: str) -> None:
+async def test_hard_link_to_a_hidden_file_is_not_searched(workspace: Path, hidden: str) -> None:
     os.link(workspace / hidden, workspace / "notes.txt")
     os.link(workspace / "a.py", workspace / "again.py")
     hidden_paths._hidden_files.cache_clear()
@@ -89,7 +89,7 @@ async def test_another_name_of_a_hidden_file_is_not_read_either(workspace: Path,
     assert refused.code == "ACCESS_DENIED"
 
 
-async def test_another_name_of_a_skill_s_file_is_read(workspace: Path) -> None:
+async def test_hard_link_to_a_skills_file_is_searched(workspace: Path) -> None:
     put(workspace / ".agents/skills/a/SKILL.md", "hello\n")
     os.link(workspace / ".agents/skills/a/SKILL.md", workspace / "notes.txt")
     hidden_paths._hidden_files.cache_clear()
@@ -98,7 +98,7 @@ async def test_another_name_of_a_skill_s_file_is_read(workspace: Path) -> None:
     assert (await grep(workspace, "hello", path=".agents/skills/a/SKILL.md")).data["total"] == 1
 
 
-async def test_more_matches_than_asked_for_are_counted_and_long_lines_are_cut(workspace: Path) -> None:
+async def test_extra_matches_are_counted_and_long_lines_truncated(workspace: Path) -> None:
     put(workspace / "many.txt", "x" * 5_000 + "needle" + "x" * 5_000 + "\n" + "needle\n" * 500)
     found = await grep(workspace, "needle", limit=3)
     assert (found.status, len(found.data["matches"]), found.data["total"]) == ("partial", 3, 501)
@@ -125,14 +125,14 @@ async def test_more_matches_than_asked_for_are_counted_and_long_lines_are_cut(wo
         ({"pattern": "a", "path": "missing"}, "NOT_FOUND"),
     ],
 )
-async def test_what_cannot_be_searched_says_why(workspace: Path, arguments: dict[str, Any], code: str) -> None:
+async def test_invalid_searches_are_refused(workspace: Path, arguments: dict[str, Any], code: str) -> None:
     found = await Grep(ReadableRoots(workspace)).call(arguments)
     assert found.error is not None
     assert found.error.code == code
     assert "SECRET" not in found.to_json()
 
 
-async def test_a_pattern_that_backtracks_for_ever_is_stopped_by_its_cpu_time(
+async def test_catastrophic_backtracking_is_stopped_by_cpu_time(
     workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(grep_module, "SECONDS", 0.2)
@@ -155,7 +155,7 @@ async def test_a_search_is_bounded_in_files_and_bytes(workspace: Path, monkeypat
     assert "not all" in (await grep(workspace, "hello")).text
 
 
-async def test_folders_within_folders_are_searched_up_to_a_depth(workspace: Path) -> None:
+async def test_search_depth_is_limited(workspace: Path) -> None:
     put(workspace / ("d/" * 101) / "lost.py", "hello")
     put(workspace / ("e/" * 100) / "found.py", "hello")
     put(workspace / "a\nb", "x")
@@ -165,7 +165,7 @@ async def test_folders_within_folders_are_searched_up_to_a_depth(workspace: Path
     assert left == ["a.py", "e/" * 100 + "found.py", "image.png", "node_modules/x/y.py", "src/b.py", "src/deep/c.ts"]
 
 
-async def test_a_pattern_is_compiled_where_it_can_be_stopped(workspace: Path) -> None:
+async def test_pattern_is_compiled_in_the_worker(workspace: Path) -> None:
     pattern = "(?i)" + "".join(rf"[{chr(65 + at)}-\U0010ffff]" for at in range(10)) + "[[a]"
     began = time.process_time()
     with warnings.catch_warnings():
@@ -191,18 +191,18 @@ async def test_a_pattern_is_compiled_where_it_can_be_stopped(workspace: Path) ->
         ("*.rs", []),
     ],
 )
-async def test_a_glob_lists_files_of_any_folder(workspace: Path, glob: str, expected: list[str]) -> None:
+async def test_glob_lists_files_in_any_folder(workspace: Path, glob: str, expected: list[str]) -> None:
     found = await files(workspace, glob)
     assert found.data["entries"] == expected
     assert found.text == ("\n".join([*expected, ""]) if expected else "(no file matches)")
 
 
-async def test_a_listing_without_a_glob_is_as_before(workspace: Path) -> None:
+async def test_listing_without_glob_has_sizes_and_folders(workspace: Path) -> None:
     assert "src/" in (await files(workspace, None)).data["entries"]
     assert (await files(workspace, "*", "a.py")).error is not None
 
 
-def test_a_hostile_glob_takes_no_longer_than_its_length_allows() -> None:
+def test_hostile_glob_takes_polynomial_time() -> None:
     def matched(count: int) -> None:
         assert not Glob.of("*a" * count + "b").matches("a" * 2 * count)
         assert not Glob.of("**/" * count + "x").matches("/".join("a" * 2 * count))

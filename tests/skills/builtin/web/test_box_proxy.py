@@ -1,4 +1,4 @@
-"""The way out of a box: which requests it passes on, by name and by address, and what hostile ones get."""
+"""The proxy of a sandbox: forwarded requests, address checks, and hostile requests."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 async def site() -> AsyncIterator[tuple[int, list[tuple[str, dict[str, str], str]]]]:
-    """A site on loopback: its port, and what was asked."""
+    """A site on loopback: its port, and the requests it received."""
     asked: list[tuple[str, dict[str, str], str]] = []
 
     async def answer(request: web.Request) -> web.Response:
@@ -49,7 +49,7 @@ async def _nowhere(host: str, _port: int) -> list[str]:
 
 @contextlib.asynccontextmanager
 async def opened(*allowed: str, find: hosts.Resolve = _nowhere) -> AsyncIterator[tuple[BoxProxy, int]]:
-    """A proxy whose socket listens here, as if a box had handed it out; and its port."""
+    """A proxy with a listening socket, as if a sandbox had passed it; and its port."""
     async with BoxProxy([AllowedHost.of(one) for one in allowed], find) as proxy:
         with socket.socket() as listening:
             listening.bind(("127.0.0.1", 0))
@@ -59,7 +59,7 @@ async def opened(*allowed: str, find: hosts.Resolve = _nowhere) -> AsyncIterator
 
 
 async def ask(port: int, request: bytes, then: bytes = b"") -> str:
-    """What is answered to a request, and to what follows once it is accepted."""
+    """Return the response to a request, and to the data sent after it is accepted."""
     async with asyncio.timeout(60):
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(request)
@@ -74,7 +74,7 @@ async def ask(port: int, request: bytes, then: bytes = b"") -> str:
 
 
 def resolves(*found: str) -> tuple[hosts.Resolve, list[str]]:
-    """A resolver with these answers, one after the other, and what it was asked."""
+    """A resolver with these answers in order, and the names that it was asked for."""
     asked: list[str] = []
     rest = list(found)
 
@@ -85,7 +85,7 @@ def resolves(*found: str) -> tuple[hosts.Resolve, list[str]]:
     return find, asked
 
 
-async def test_a_request_is_passed_on_without_what_is_meant_for_the_proxy(
+async def test_proxy_headers_are_removed(
     site: tuple[int, list[tuple[str, dict[str, str], str]]],
 ) -> None:
     port, asked = site
@@ -108,7 +108,7 @@ async def test_a_request_is_passed_on_without_what_is_meant_for_the_proxy(
     assert (list(proxy.reached), list(proxy.refused)) == ([f"127.0.0.1:{port}"], [])
 
 
-async def test_a_name_is_resolved_once_and_never_to_a_private_address(
+async def test_name_is_resolved_once_and_private_addresses_are_refused(
     site: tuple[int, list[tuple[str, dict[str, str], str]]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     port, asked = site
@@ -120,7 +120,7 @@ async def test_a_name_is_resolved_once_and_never_to_a_private_address(
             assert f"{name} leads to a private address" in answer
         assert asked == []
         assert list(proxy.refused) == [f"{name}:{port}" for name in names]
-    monkeypatch.setattr(hosts, "is_public", lambda _: True)  # so that there is something to connect to
+    monkeypatch.setattr(hosts, "is_public", lambda _: True)  # so that the test can connect
     find, names = resolves("127.0.0.1", "10.0.0.1")
     async with opened(f"a.example.org:{port}", find=find) as (_, at):
         answer = await ask(at, f"GET http://a.example.org:{port}/x HTTP/1.1\r\nHost: a\r\n\r\n".encode())
@@ -154,19 +154,19 @@ async def test_a_name_is_resolved_once_and_never_to_a_private_address(
         (lambda _: f"GET http://a.example.org/{'x' * 100_000} HTTP/1.1", "502"),
     ],
 )
-async def test_what_is_not_allowed_or_no_request_is_refused(
+async def test_forbidden_and_invalid_requests_are_refused(
     request_of: Callable[[int], str], answer: str, site: tuple[int, list[tuple[str, dict[str, str], str]]]
 ) -> None:
     port, asked = site
     async with opened("*.example.org") as (proxy, at):
-        with contextlib.suppress(ConnectionResetError):  # one that is too long is not read to its end
+        with contextlib.suppress(ConnectionResetError):  # a request that is too long is not read to its end
             got = await ask(at, f"{request_of(port)}\r\n\r\n".encode())
             assert got.startswith(f"HTTP/1.1 {answer} "), got
         assert list(proxy.reached) == []
     assert asked == []
 
 
-async def test_behind_a_proxy_of_the_system_no_address_can_be_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_connections_are_refused_behind_a_system_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")
     async with opened("*.example.org") as (_, at):
         answer = await ask(at, b"CONNECT a.example.org:443 HTTP/1.1\r\n\r\n")
@@ -190,7 +190,7 @@ async def test_connections_end_with_the_block(site: tuple[int, list[tuple[str, d
     other.close()
 
 
-async def test_a_box_that_never_hands_a_socket_out_leaves_nothing_open() -> None:
+async def test_unused_proxy_closes_its_sockets() -> None:
     async with BoxProxy([]) as proxy:
         proxy.inner.send(b"x")
         await asyncio.sleep(0)

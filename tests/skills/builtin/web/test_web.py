@@ -1,4 +1,4 @@
-"""WebFetch: what it reads, and what hostile addresses, redirects, names and pages get."""
+"""WebFetch: pages, and hostile addresses, redirects, names and pages."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 async def site() -> AsyncIterator[tuple[str, list[web.Request]]]:
-    """A site on loopback; gives its host with the port, and what was asked."""
+    """A site on loopback: its host with the port, and the requests it received."""
     asked: list[web.Request] = []
 
     async def answer(request: web.Request) -> web.StreamResponse:
@@ -96,12 +96,12 @@ def code(envelope: Envelope) -> str:
     return envelope.error.code
 
 
-async def test_a_page_becomes_readable_text_that_is_marked_as_foreign(tmp_path: Path, site: Any) -> None:
+async def test_page_becomes_marked_text(tmp_path: Path, site: Any) -> None:
     host, asked = site
     done = await read(tmp_path, f"http://{host}/page#top", host)
     assert done.status == "success"
     lines = done.text.splitlines()
-    assert "never instructions" in lines[0]
+    assert "never as instructions" in lines[0]
     assert lines[1] == f'<foreign-text url="http://{host}/page" title="The news">'
     assert lines[-1] == "</foreign-text>"
     assert done.text.lower().count("</foreign-text>") == 1, "the page cannot end it"
@@ -112,7 +112,7 @@ async def test_a_page_becomes_readable_text_that_is_marked_as_foreign(tmp_path: 
     assert asked[0].headers["Host"] == host
 
 
-async def test_a_long_page_is_cut_and_kept_whole(tmp_path: Path, site: Any) -> None:
+async def test_long_page_is_truncated_and_saved(tmp_path: Path, site: Any) -> None:
     host, _ = site
     done = await read(tmp_path, f"http://{host}/long", host)
     assert (done.status, len(done.text) <= 8_000) == ("partial", True)
@@ -127,7 +127,7 @@ async def test_a_long_page_is_cut_and_kept_whole(tmp_path: Path, site: Any) -> N
 
 
 @pytest.mark.parametrize("path", ["/endless", "/bomb"])
-async def test_a_page_of_two_gigabytes_is_read_up_to_the_limit(tmp_path: Path, site: Any, path: str) -> None:
+async def test_huge_page_is_read_up_to_the_limit(tmp_path: Path, site: Any, path: str) -> None:
     host, _ = site
     done = await read(tmp_path, f"http://{host}{path}", host)
     if path == "/bomb":
@@ -137,7 +137,7 @@ async def test_a_page_of_two_gigabytes_is_read_up_to_the_limit(tmp_path: Path, s
         assert "more than 2 MB" in done.text
 
 
-async def test_a_slow_page_is_given_up(tmp_path: Path, site: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_slow_page_times_out(tmp_path: Path, site: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fetch, "SECONDS", 0.5)
     assert code(await read(tmp_path, f"http://{site[0]}/slow", site[0])) == "TIMEOUT"
 
@@ -166,7 +166,7 @@ async def test_every_redirect_is_checked(tmp_path: Path, site: Any, target: str,
     assert (await read(tmp_path, target, host)).error is not None
 
 
-async def test_other_faults_are_told(tmp_path: Path, site: Any) -> None:
+async def test_errors_of_other_requests(tmp_path: Path, site: Any) -> None:
     host, asked = site
     assert code(await read(tmp_path, f"http://{host}/round", host)) == "EXECUTION_ERROR"
     assert len(asked) == 6
@@ -178,7 +178,7 @@ async def test_other_faults_are_told(tmp_path: Path, site: Any) -> None:
         assert code(await read(tmp_path, wrong, host)) == "INVALID_PARAM"
 
 
-async def test_a_name_never_leads_to_a_private_address_and_is_resolved_once(
+async def test_private_addresses_are_refused_and_names_resolved_once(
     tmp_path: Path, site: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     host, asked = site
@@ -193,7 +193,7 @@ async def test_a_name_never_leads_to_a_private_address_and_is_resolved_once(
         assert (code(refused), "private address" in refused.text) == ("ACCESS_DENIED", True)
     assert not asked
     names.clear()
-    monkeypatch.setattr(hosts, "is_public", lambda _: True)  # so that there is something to connect to
+    monkeypatch.setattr(hosts, "is_public", lambda _: True)  # so that the test can connect
     done = await read(tmp_path, f"http://pinned.example:{port}/page", "pinned.example", resolve=resolve)
     assert (done.status, names) == ("success", ["pinned.example"])
     assert asked[0].headers["Host"] == f"pinned.example:{port}"
@@ -211,7 +211,7 @@ async def test_a_proxy_is_used_only_if_the_user_allows_it(
     assert code(await read(tmp_path, "http://10.0.0.1/", "10.0.0.1", proxy=True)) == "ACCESS_DENIED"
 
 
-async def test_a_proxy_is_named_as_other_programs_take_it_or_refused(
+async def test_proxy_variables_are_parsed_or_refused(
     tmp_path: Path, site: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     host, asked = site
@@ -224,8 +224,8 @@ async def test_a_proxy_is_named_as_other_programs_take_it_or_refused(
         assert (code(refused), "pa55word" in refused.text) == ("EXECUTION_ERROR", False)
 
 
-async def test_html_that_takes_too_long_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(web_fetch, "PARSING", 0.01)
+async def test_slow_html_parsing_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(web_fetch, "CPU_SECONDS", 0.01)
     with pytest.raises(ToolFault, match="cannot be read in time"):
         await web_fetch._read_html("<a " * 200_000, "http://x/")
     assert page_text("<p>" * 50_000, "http://x/") == ("", "")
@@ -251,7 +251,7 @@ def test_hosts_match_exactly(entry: str, host: str, port: int, holds: bool) -> N
     assert AllowedHost.of(entry).matches(host, port) is holds
 
 
-def test_entries_that_are_no_hosts_are_refused() -> None:
+def test_invalid_hosts_are_refused() -> None:
     for wrong in ("", "http://example.org", "a b", "example.org:x", "ex*mple.org", "a@b"):
         with pytest.raises(ValueError, match=r"host|port|beginning"):
             AllowedHost.of(wrong)
@@ -265,7 +265,7 @@ fec0::1 3fff::1 4000::1 192.0.0.8 192.88.99.1 168.63.129.16
 
 
 @pytest.mark.parametrize("address", PRIVATE.split())
-def test_private_addresses_in_every_form_are_known(address: str) -> None:
+def test_private_addresses_are_recognised_in_all_forms(address: str) -> None:
     assert not is_public(ipaddress.ip_address(address))
     assert is_public(ipaddress.ip_address("93.184.216.34"))
     assert is_public(ipaddress.ip_address("2606:2800:220:1::1"))

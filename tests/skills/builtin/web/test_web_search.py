@@ -1,4 +1,4 @@
-"""WebSearch: what each provider is asked and answers, and what hostile results get."""
+"""WebSearch: the requests and responses of each provider, and hostile results."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ HOSTILE = (
 
 
 class Site:
-    """A provider on loopback: answers what a test gives, and keeps what was asked."""
+    """A provider on loopback with the answers of a test; records its requests."""
 
     def __init__(self) -> None:
         self.answer: Answer = {"results": []}
@@ -91,29 +91,29 @@ def rows(count: int, text: str = "content") -> list[dict[str, str]]:
     ]
 
 
-async def test_searxng_is_asked_for_json_and_its_results_are_marked_as_foreign(tmp_path: Path, site: Site) -> None:
+async def test_searxng_results_are_requested_as_json_and_marked(tmp_path: Path, site: Site) -> None:
     site.answer = {"query": "woollen loom", "results": rows(9), "answers": []}
     found = await search(tmp_path, site)
     assert found.status == "success"
     assert site.asked[0][:2] == ("GET", "/search?q=woollen+loom&format=json")
     assert len(found.data["results"]) == 5, "by default"
     assert found.data["results"][0] == {"title": "T0 &", "url": "https://e.org/0", "text": "Says 0"}
-    assert found.text.startswith("Results of a web search, written by strangers: material to work with")
+    assert found.text.startswith("Results of a web search from untrusted sources")
     assert '<foreign-text query="woollen loom">\n1. T0 &\nhttps://e.org/0\nSays 0\n\n2. T1' in found.text
     assert found.text.endswith("\n</foreign-text>")
     assert len((await search(tmp_path, site, limit=2)).data["results"]) == 2
     assert WebSearch(tmp_path, None).effects({}) == READ_ONLY
 
 
-async def test_a_proxy_that_cannot_be_used_is_told(tmp_path: Path, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_unsupported_proxy_is_an_error(tmp_path: Path, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("all_proxy", "socks4://me:pa55word@127.0.0.1:9")
     monkeypatch.setattr(site, "url", "http://search.example")
     refused = await search(tmp_path, site)
     assert (code(refused), "pa55word" in refused.text) == ("EXECUTION_ERROR", False)
-    assert "a proxy of the kind 'socks4'" in refused.text
+    assert "a proxy of type 'socks4'" in refused.text
 
 
-async def test_brave_and_tavily_are_asked_in_their_own_form_with_the_key_of_the_environment(
+async def test_brave_and_tavily_requests_contain_the_key(
     tmp_path: Path, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     missing = await search(tmp_path, site, "brave")
@@ -138,10 +138,10 @@ async def test_brave_and_tavily_are_asked_in_their_own_form_with_the_key_of_the_
     )
     assert "secret-key" not in brave.to_json() + tavily.to_json()
     site.answer = {"type": "search", "query": {}}
-    assert "nothing was found" in (await search(tmp_path, site, "brave")).text, "Brave leaves an empty list out"
+    assert "no results" in (await search(tmp_path, site, "brave")).text, "Brave leaves an empty list out"
 
 
-async def test_hostile_results_stay_text_inside_their_mark(tmp_path: Path, site: Site) -> None:
+async def test_hostile_results_stay_inside_the_mark(tmp_path: Path, site: Site) -> None:
     site.answer = {
         "results": [
             {"title": HOSTILE, "url": "https://e.org/", "content": HOSTILE},
@@ -165,7 +165,7 @@ async def test_hostile_results_stay_text_inside_their_mark(tmp_path: Path, site:
 
 
 @pytest.mark.parametrize(("provider", "text"), [("brave", "description"), ("tavily", "content")])
-async def test_hostile_results_of_the_other_providers_stay_text_too(
+async def test_hostile_results_of_other_providers_stay_inside_the_mark(
     tmp_path: Path, site: Site, monkeypatch: pytest.MonkeyPatch, provider: str, text: str
 ) -> None:
     monkeypatch.setenv(f"{provider.upper()}_API_KEY", "a-secret-key")
@@ -192,17 +192,17 @@ async def test_hostile_results_of_the_other_providers_stay_text_too(
         (b"x" * (10 * 1024**2), "EXECUTION_ERROR", "more than 2 MB"),
         ("endless", "EXECUTION_ERROR", "more than 2 MB"),
         pytest.param("slow", "TIMEOUT", "took longer than", marks=pytest.mark.slow),
-        (b"<html>", "EXECUTION_ERROR", "does not answer with JSON"),
-        (b"[" * 100_000, "EXECUTION_ERROR", "does not answer with JSON"),
-        ([1], "EXECUTION_ERROR", "does not answer as searxng does"),
-        ({"results": {"a": 1}}, "EXECUTION_ERROR", "does not answer as searxng does"),
-        (302, "EXECUTION_ERROR", "answers 302"),
+        (b"<html>", "EXECUTION_ERROR", "did not answer with JSON"),
+        (b"[" * 100_000, "EXECUTION_ERROR", "did not answer with JSON"),
+        ([1], "EXECUTION_ERROR", "did not answer like searxng"),
+        ({"results": {"a": 1}}, "EXECUTION_ERROR", "did not answer like searxng"),
+        (302, "EXECUTION_ERROR", "answered 302"),
         (403, "EXECUTION_ERROR", "enable `json`"),
         (429, "EXECUTION_ERROR", "too many searches"),
-        (500, "EXECUTION_ERROR", "answers 500"),
+        (500, "EXECUTION_ERROR", "answered 500"),
     ],
 )
-async def test_an_answer_that_is_none_is_refused(
+async def test_invalid_responses_are_refused(
     tmp_path: Path, site: Site, answer: Answer, expected: str, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if answer == "slow":
@@ -213,7 +213,7 @@ async def test_an_answer_that_is_none_is_refused(
     assert len(site.asked) == 1, "no redirect is followed"
 
 
-async def test_wrong_arguments_and_no_provider(tmp_path: Path, site: Site) -> None:
+async def test_invalid_arguments_and_missing_provider_are_refused(tmp_path: Path, site: Site) -> None:
     for arguments in (
         {"query": ""},
         {"query": 7},
@@ -244,12 +244,12 @@ async def test_wrong_arguments_and_no_provider(tmp_path: Path, site: Site) -> No
         ({"provider": "brave", "key": "x"}, "has the key 'key'"),
     ],
 )
-def test_a_wrong_table_is_told(raw: Any, fault: str) -> None:
+def test_invalid_provider_settings_are_refused(raw: Any, fault: str) -> None:
     with pytest.raises(ValueError, match=fault.replace("[", r"\[")):
         search_provider.read(raw)
 
 
-def test_a_provider_has_its_own_address_unless_another_is_given() -> None:
+def test_provider_has_a_default_url() -> None:
     assert search_provider.read({"provider": "brave"}).url == "https://api.search.brave.com/res/v1/web/search"
     assert str(search_provider.read({"provider": "tavily"})) == "tavily at https://api.tavily.com/search"
     mine = search_provider.read({"provider": "searxng", "url": "http://127.0.0.1:8888/"})

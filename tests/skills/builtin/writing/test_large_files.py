@@ -1,4 +1,4 @@
-"""Files too large to be copied: moved and deleted by their names alone, kept whole, and brought back as they were."""
+"""Files that are too large to be copied are renamed instead, kept intact, and restored."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ def workspace(tmp_path: Path) -> Path:
 
 
 def tree(workspace: Path) -> dict[str, tuple[int, int, int]]:
-    """Every file but goalwright's own: which file it is, its size and its permissions."""
+    """Return inode, size and permissions of every file except goalwright's own."""
     found = (path for path in workspace.rglob("*") if path.is_file() and ".agents" not in path.parts)
     stats = ((str(path.relative_to(workspace)), path.stat()) for path in found)
     return {name: (one.st_ino, one.st_size, one.st_mode & 0o777) for name, one in stats}
 
 
-async def test_a_large_file_that_is_deleted_is_kept_itself_and_comes_back(workspace: Path) -> None:
+async def test_deleted_large_file_is_kept_and_restored(workspace: Path) -> None:
     at, before = place(workspace), tree(workspace)
     tracemalloc.start()
     assert (await delete(at, "workspace:one.bin")).text == "deleted one.bin in the workspace"
@@ -58,7 +58,7 @@ async def test_a_large_file_that_is_deleted_is_kept_itself_and_comes_back(worksp
     assert list((at.changes.folder / "contents").iterdir()) == []
 
 
-async def test_a_large_file_that_is_moved_is_the_same_file_and_moves_back(workspace: Path) -> None:
+async def test_moved_large_file_keeps_its_inode_and_moves_back(workspace: Path) -> None:
     at, before = place(workspace), tree(workspace)
     assert (await move(at, "workspace:one.bin", "workspace:deep/er/one.bin")).status == "success"
     assert tree(workspace) == {"deep/er/one.bin": before["one.bin"], "two.bin": before["two.bin"]}
@@ -67,7 +67,7 @@ async def test_a_large_file_that_is_moved_is_the_same_file_and_moves_back(worksp
     assert not (workspace / "deep").exists()
 
 
-async def test_large_files_that_are_swapped_or_written_over_come_back(workspace: Path) -> None:
+async def test_swapped_or_overwritten_large_files_are_restored(workspace: Path) -> None:
     at, before = place(workspace), tree(workspace)
     for path, to in (("one.bin", "t"), ("two.bin", "one.bin"), ("t", "two.bin")):
         assert (await move(at, f"workspace:{path}", f"workspace:{to}")).status == "success"
@@ -82,7 +82,7 @@ async def test_large_files_that_are_swapped_or_written_over_come_back(workspace:
     assert tree(workspace) == before
 
 
-async def test_two_large_files_of_one_content_stay_two(workspace: Path) -> None:
+async def test_large_files_with_equal_content_stay_separate(workspace: Path) -> None:
     (workspace / "two.bin").write_bytes(ONE)
     at, before = place(workspace), tree(workspace)
     await delete(at, "workspace:one.bin")
@@ -93,7 +93,7 @@ async def test_two_large_files_of_one_content_stay_two(workspace: Path) -> None:
     assert {one[0] for one in tree(workspace).values()} == {one[0] for one in before.values()}
 
 
-async def test_a_large_file_that_changed_or_whose_place_was_taken_stays(workspace: Path) -> None:
+async def test_changed_large_file_or_taken_path_is_a_conflict(workspace: Path) -> None:
     at = place(workspace)
     calls: dict[str, tuple[Any, dict[str, str], str, str]] = {
         "k#1": (DeleteFile(at), {"path": "workspace:one.bin"}, "one.bin", "delete one.bin, which has 10,485,761 bytes"),
@@ -117,7 +117,7 @@ async def test_a_large_file_that_changed_or_whose_place_was_taken_stays(workspac
     assert at.changes.undo() == []
 
 
-async def test_what_is_too_large_is_refused_before_anybody_is_asked(workspace: Path) -> None:
+async def test_too_large_file_is_refused_before_approval(workspace: Path) -> None:
     with (workspace / "huge.bin").open("wb") as file:
         file.truncate(LARGEST + 1)
     at, before = place(workspace), tree(workspace)
@@ -129,7 +129,7 @@ async def test_what_is_too_large_is_refused_before_anybody_is_asked(workspace: P
     assert tree(workspace) == before
 
 
-async def test_a_large_file_that_was_damaged_while_it_was_kept_is_not_brought_back(workspace: Path) -> None:
+async def test_damaged_large_file_is_not_restored(workspace: Path) -> None:
     os.link(workspace / "one.bin", workspace / "other-name.bin")
     at = place(workspace)
     await delete(at, "workspace:one.bin")
@@ -141,7 +141,7 @@ async def test_a_large_file_that_was_damaged_while_it_was_kept_is_not_brought_ba
     assert (tree(workspace), (workspace / "one.bin").read_text()) == (before, "small"), "nothing is touched"
 
 
-def test_a_patch_says_what_it_leaves_out_and_git_applies_the_rest(workspace: Path, tmp_path: Path) -> None:
+def test_patch_lists_omitted_files_and_applies_with_git(workspace: Path, tmp_path: Path) -> None:
     (workspace / "a.md").write_text("a\n")
     subprocess.run(["cp", "-a", workspace, tmp_path / "copy"], check=True)
     at = place(workspace)
@@ -162,7 +162,7 @@ def test_a_patch_says_what_it_leaves_out_and_git_applies_the_rest(workspace: Pat
     ]
 
 
-async def test_a_large_file_that_grows_all_the_time_is_read_to_an_end_and_stays(workspace: Path) -> None:
+async def test_growing_large_file_is_a_conflict(workspace: Path) -> None:
     at, stop = place(workspace), threading.Event()
 
     def grow() -> None:
@@ -181,7 +181,7 @@ async def test_a_large_file_that_grows_all_the_time_is_read_to_an_end_and_stays(
 
 
 def killed_at(step: str, number: int, act: Callable[[], object]) -> bool:
-    """Run something in a process that is killed at the number-th call of a function of `os`; False if it never is."""
+    """Run an action in a child that is killed at the given call of an `os` function; False if it completes."""
     child = os.fork()
     if child == 0:
         original, calls = getattr(os, step), []
@@ -200,9 +200,7 @@ def killed_at(step: str, number: int, act: Callable[[], object]) -> bool:
 
 @pytest.mark.parametrize("step", ["link", "unlink"])
 @pytest.mark.parametrize("tool", [DeleteFile, MoveFile])
-def test_a_kill_while_a_large_file_is_taken_away_loses_nothing(
-    workspace: Path, step: str, tool: type[DeleteFile]
-) -> None:
+def test_killed_removal_of_a_large_file_loses_nothing(workspace: Path, step: str, tool: type[DeleteFile]) -> None:
     at, before = place(workspace), tree(workspace)
     arguments = {"path": "workspace:one.bin"} | ({"to": "workspace:to.bin"} if tool is MoveFile else {})
 
@@ -221,7 +219,7 @@ def test_a_kill_while_a_large_file_is_taken_away_loses_nothing(
     assert tree(workspace) == before
 
 
-def test_an_undo_that_was_killed_is_ended_by_the_next_one(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_next_undo_completes_a_killed_undo(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(remove_file, "SIZE_LIMIT", 10_000)  # every step reads the files again
     for name in ("one.bin", "two.bin"):
         os.truncate(workspace / name, 10_001)

@@ -1,4 +1,4 @@
-"""DeleteFile and MoveFile: what they take away, what links, races and kills get, and what undoing brings back."""
+"""DeleteFile and MoveFile: changes and undo, with links, races and kills."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def code(envelope: Envelope) -> str:
 
 
 def files(folder: Path) -> dict[str, tuple[bytes, int]]:
-    """Every plain file of a folder but goalwright's own, with its content and permissions."""
+    """Return content and permissions of every regular file of a folder except goalwright's own."""
     found = (path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
     shown = (path for path in found if ".agents" not in path.parts)
     return {str(path.relative_to(folder)): (path.read_bytes(), path.stat().st_mode & 0o777) for path in shown}
@@ -97,7 +97,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("path", "expected"), REFUSED)
-async def test_what_is_not_a_file_of_the_workspace_is_refused_before_anybody_is_asked(
+async def test_paths_outside_the_workspace_are_refused_before_approval(
     workspace: Path, path: Any, expected: str
 ) -> None:
     asked: list[ApprovalRequest] = []
@@ -128,7 +128,7 @@ async def test_what_is_not_a_file_of_the_workspace_is_refused_before_anybody_is_
     assert not (workspace / "new").exists()
 
 
-async def test_nothing_is_moved_onto_another_file_or_itself(workspace: Path) -> None:
+async def test_move_to_an_existing_path_is_a_conflict(workspace: Path) -> None:
     before, at = files(workspace), place(workspace)
     for to in ("workspace:b.md", "workspace:a.md", "workspace:inside-link"):
         assert code(await move(at, "workspace:a.md", to)) in ("CONFLICT", "ACCESS_DENIED")
@@ -136,10 +136,10 @@ async def test_nothing_is_moved_onto_another_file_or_itself(workspace: Path) -> 
     assert files(workspace) == before
 
 
-async def test_without_write_nothing_is_taken_away(workspace: Path) -> None:
+async def test_nothing_is_removed_without_permission_to_write(workspace: Path) -> None:
     before, at = files(workspace), place(workspace, writes="deny")
     refused = await delete(at, "workspace:a.md")
-    assert (code(refused), "takes --write" in refused.text) == ("ACCESS_DENIED", True)
+    assert (code(refused), "may not change" in refused.text) == ("ACCESS_DENIED", True)
     assert code(await move(at, "workspace:a.md", "workspace:c.md")) == "ACCESS_DENIED"
     assert DeleteFile(at).effects({"path": "workspace:a.md"}).reach == "nothing", "nobody is asked"
     assert DeleteFile(place(workspace)).effects({"path": "workspace:a.md"}).reach == "workspace"
@@ -147,7 +147,7 @@ async def test_without_write_nothing_is_taken_away(workspace: Path) -> None:
     assert files(workspace) == before
 
 
-async def test_undo_brings_back_what_was_deleted_and_moved(workspace: Path) -> None:
+async def test_undo_restores_deleted_and_moved_files(workspace: Path) -> None:
     before, at = files(workspace), place(workspace)
     assert (await delete(at, "workspace:src/app.py")).text == "deleted src/app.py in the workspace"
     assert at.changes.undo() == []
@@ -162,7 +162,7 @@ async def test_undo_brings_back_what_was_deleted_and_moved(workspace: Path) -> N
     assert (files(workspace), {one.state for one in at.changes.every()}) == (before, {"undone"})
 
 
-async def test_moves_in_a_row_swap_two_files_and_are_undone_together(workspace: Path) -> None:
+async def test_chained_moves_are_undone_together(workspace: Path) -> None:
     before, at = files(workspace), place(workspace)
     for path, to in (("a.md", "t.md"), ("b.md", "a.md"), ("t.md", "b.md")):
         assert (await move(at, f"workspace:{path}", f"workspace:{to}")).status == "success"
@@ -176,7 +176,7 @@ async def test_moves_in_a_row_swap_two_files_and_are_undone_together(workspace: 
     assert files(workspace) == before
 
 
-async def test_a_deleted_file_that_is_there_again_is_left_alone(workspace: Path) -> None:
+async def test_recreated_file_is_not_overwritten_by_undo(workspace: Path) -> None:
     at = place(workspace)
     await delete(at, "workspace:a.md")
     await delete(at, "workspace:b.md")
@@ -188,7 +188,7 @@ async def test_a_deleted_file_that_is_there_again_is_left_alone(workspace: Path)
     assert (workspace / "a.md").read_text() == "a\n"
 
 
-async def test_files_that_changed_since_they_were_shown_stay(workspace: Path) -> None:
+async def test_files_changed_since_the_preview_stay(workspace: Path) -> None:
     at, seen = place(workspace), {}
     calls: dict[str, tuple[Any, dict[str, str], str, str]] = {
         "k#1": (DeleteFile(at), {"path": "workspace:a.md"}, "a.md", "meanwhile\n"),
@@ -209,13 +209,13 @@ async def test_files_that_changed_since_they_were_shown_stay(workspace: Path) ->
     assert at.changes.undo() == []
 
 
-async def test_a_file_that_cannot_be_read_as_text_is_shown_by_its_size(workspace: Path) -> None:
+async def test_binary_file_is_previewed_by_size(workspace: Path) -> None:
     with calling("k#1"):
         shown = DeleteFile(place(workspace)).preview({"path": "workspace:pic.png"})
     assert shown == f"delete pic.png, which is not text and has {len(BINARY)} bytes"
 
 
-async def test_tasks_that_are_not_in_order_do_not_move_or_delete_the_same_file(workspace: Path) -> None:
+async def test_concurrent_tasks_cannot_remove_the_same_file(workspace: Path) -> None:
     claims = Claims()
     first, beside = place(workspace, task="a", claims=claims), place(workspace, task="b", claims=claims)
     assert (await move(first, "workspace:a.md", "workspace:c.md")).status == "success"
@@ -227,7 +227,7 @@ async def test_tasks_that_are_not_in_order_do_not_move_or_delete_the_same_file(w
         assert (code(refused), "task 'a'" in refused.text) == ("CONFLICT", True)
 
 
-def test_the_patch_of_moves_and_deletions_applies_with_git(workspace: Path, tmp_path: Path) -> None:
+def test_patch_of_moves_and_deletions_applies_with_git(workspace: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     subprocess.run(["cp", "-a", workspace, copy], check=True)
     at = place(workspace)
@@ -264,9 +264,7 @@ def _die_in(child: Callable[[], None]) -> None:
 
 @pytest.mark.parametrize("step", ["_move", "remove_if"])
 @pytest.mark.parametrize("at_end", [False, True])
-def test_a_kill_while_a_file_is_moved_loses_nothing_and_a_resume_ends_it(
-    workspace: Path, step: str, at_end: bool
-) -> None:
+def test_killed_move_loses_nothing_and_resume_completes_it(workspace: Path, step: str, at_end: bool) -> None:
     at, before = place(workspace), files(workspace)
     arguments = {"path": "workspace:src/app.py", "to": "workspace:main.py"}
 
@@ -296,7 +294,7 @@ def test_a_kill_while_a_file_is_moved_loses_nothing_and_a_resume_ends_it(
 
 
 @pytest.mark.parametrize("at_end", [False, True])
-def test_a_kill_while_a_file_is_deleted_is_known_afterwards(workspace: Path, at_end: bool) -> None:
+def test_killed_deletion_is_detected_afterwards(workspace: Path, at_end: bool) -> None:
     at, before = place(workspace), files(workspace)
 
     def child() -> None:
@@ -320,7 +318,7 @@ def test_a_kill_while_a_file_is_deleted_is_known_afterwards(workspace: Path, at_
     assert files(workspace) == before
 
 
-async def test_a_file_that_the_user_deletes_after_a_no_is_not_brought_back(workspace: Path) -> None:
+async def test_undo_does_not_restore_a_file_deleted_by_the_user(workspace: Path) -> None:
     at = place(workspace, writes="ask")
     with calling("k#1"):
         assert DeleteFile(at).preview({"path": "workspace:a.md"})
@@ -343,7 +341,7 @@ async def test_a_file_that_the_user_deletes_after_a_no_is_not_brought_back(works
         {"action": "delete", "path": "a.md", "after": None, "folders": "x"},
     ],
 )
-async def test_changes_that_a_checkout_brings_are_not_undone(workspace: Path, row: dict[str, Any]) -> None:
+async def test_forged_changes_in_a_checkout_are_not_undone(workspace: Path, row: dict[str, Any]) -> None:
     at, data = place(workspace), b"a\n"
     contents = at.changes.folder / "contents"
     contents.mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""`git apply` reads a patch, whether its lines were compared one by one or not."""
+"""`git apply` accepts patches, with and without line by line comparison."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @needs_git
 @pytest.mark.parametrize("most", [0, 10, 40])
 @pytest.mark.parametrize("seed", range(30))
-def test_git_applies_what_was_not_compared_line_by_line(
+def test_git_applies_patches_without_line_comparison(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int, most: int
 ) -> None:
     monkeypatch.setattr(line_difference, "MOST_PAIRS", most)

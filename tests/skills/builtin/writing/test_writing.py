@@ -1,4 +1,4 @@
-"""WriteFile and EditFile: what they write, what hostile paths, links, races and kills get."""
+"""WriteFile and EditFile, with hostile paths, links, races and kills."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def code(envelope: Envelope) -> str:
     return envelope.error.code
 
 
-async def test_a_relative_path_goes_to_the_artifacts_and_says_what_it_is(workspace: Path) -> None:
+async def test_relative_path_writes_an_artifact(workspace: Path) -> None:
     at = place(workspace, writes="deny")
     done = await write(at, "notes/a.md", "héllo\n")
     file = at.artifacts / "notes/a.md"
@@ -68,14 +68,14 @@ async def test_a_relative_path_goes_to_the_artifacts_and_says_what_it_is(workspa
     assert file.read_text() == "changed"
 
 
-async def test_an_edit_of_a_file_that_only_the_workspace_has_says_which_call_is_right(workspace: Path) -> None:
+async def test_edit_of_a_workspace_file_suggests_the_right_call(workspace: Path) -> None:
     at = place(workspace)
     lost = await edit(at, "src/app.py", "one", "1")
-    said = "the run's artifacts have no src/app.py, but the workspace has — edit workspace:src/app.py"
+    said = "src/app.py is not in the run's artifacts but in the workspace — edit workspace:src/app.py"
     assert (code(lost), lost.error and lost.error.message) == ("NOT_FOUND", said)
     kept = await edit(place(workspace, writes="deny"), "src/app.py", "one", "1")
     assert kept.error is not None
-    assert "this run may not change without --write — read it with ReadFile, and write" in kept.error.message
+    assert "this run may not change (workspace_writes) — read it with ReadFile, and write" in kept.error.message
     (workspace / "link.txt").symlink_to(workspace.parent / "secret")
     (workspace / ".env").write_text("KEY=1")
     (workspace / "same.txt").hardlink_to(workspace / ".env")
@@ -86,12 +86,12 @@ async def test_an_edit_of_a_file_that_only_the_workspace_has_says_which_call_is_
         assert hidden.error.message == f"{path} does not exist — write it with WriteFile"
 
 
-async def test_the_passage_must_stand_once(workspace: Path) -> None:
+async def test_passage_must_occur_exactly_once(workspace: Path) -> None:
     at = place(workspace)
     twice = await edit(at, "workspace:src/app.py", "two", "2")
-    assert (code(twice), "stands 2 times" in twice.text) == ("CONFLICT", True)
+    assert (code(twice), "occurs 2 times" in twice.text) == ("CONFLICT", True)
     none = await edit(at, "workspace:src/app.py", "three", "3")
-    assert (code(none), "stands 0 times" in none.text) == ("CONFLICT", True)
+    assert (code(none), "occurs 0 times" in none.text) == ("CONFLICT", True)
     assert (await edit(at, "workspace:src/app.py", "two", "2", all=True)).status == "success"
     assert (workspace / "src/app.py").read_text() == "one\n2\n2\n"
     (workspace / "dos.txt").write_bytes(b"a\r\nb\r\nc\r\n")
@@ -132,7 +132,7 @@ async def test_the_passage_must_stand_once(workspace: Path) -> None:
         ("x" * 300, "EXECUTION_ERROR"),
     ],
 )
-async def test_what_must_not_be_written_is_refused(workspace: Path, path: Any, expected: str) -> None:
+async def test_forbidden_paths_are_refused(workspace: Path, path: Any, expected: str) -> None:
     (workspace / "link").symlink_to(workspace.parent)
     (workspace / "file-link").symlink_to(workspace.parent / "secret")
     os.mkfifo(workspace / "pipe")
@@ -144,7 +144,7 @@ async def test_what_must_not_be_written_is_refused(workspace: Path, path: Any, e
     assert (workspace.parent / "secret").read_text() == "SECRET"
 
 
-async def test_a_link_among_the_artifacts_is_not_followed(workspace: Path) -> None:
+async def test_links_in_artifacts_are_not_followed(workspace: Path) -> None:
     at = place(workspace)
     at.artifacts.mkdir(parents=True)
     (at.artifacts / "out").symlink_to(workspace.parent)
@@ -155,7 +155,7 @@ async def test_a_link_among_the_artifacts_is_not_followed(workspace: Path) -> No
     assert (workspace.parent / "secret").read_text() == "SECRET"
 
 
-async def test_sizes_kinds_and_switches(workspace: Path) -> None:
+async def test_size_type_and_permission_checks(workspace: Path) -> None:
     at = place(workspace)
     assert code(await write(at, "big", "x" * (10 * 1024**2 + 1))) == "INVALID_PARAM"
     assert code(await write(at, "n", 7)) == "INVALID_PARAM"
@@ -170,7 +170,7 @@ async def test_sizes_kinds_and_switches(workspace: Path) -> None:
     assert WriteFile(at).effects({"path": "a", "content": ""}).reach == "artifacts"
 
 
-async def test_a_change_is_applied_only_to_what_the_diff_was_made_from(workspace: Path) -> None:
+async def test_change_is_applied_only_to_the_previewed_content(workspace: Path) -> None:
     at, file = place(workspace), workspace / "src/app.py"
     file.chmod(0o755)
     arguments = {"path": "workspace:src/app.py", "old": "one", "new": "1"}
@@ -194,7 +194,7 @@ async def test_a_change_is_applied_only_to_what_the_diff_was_made_from(workspace
     assert (workspace / "new.md").read_text() == "theirs"
 
 
-async def test_an_added_line_cannot_look_like_an_old_one(workspace: Path) -> None:
+async def test_control_characters_cannot_disguise_added_lines(workspace: Path) -> None:
     hidden = {"path": "workspace:a.py", "content": "x = 1\r import os\x1b[1A\n\u202ey\u2028z\n\tkept\r\n"}
     shown = WriteFile(place(workspace)).preview(hidden)
     assert "+x = 1\\r import os\\x1b[1A\n+\\u202ey\\u2028z\n+\tkept\r\n" in shown
@@ -202,7 +202,7 @@ async def test_an_added_line_cannot_look_like_an_old_one(workspace: Path) -> Non
     assert [line for line in request_text.lines(request) if "b" in line and "c" in line] == ["    +a\r b\x0c c"]
 
 
-async def test_two_tasks_that_are_not_in_order_do_not_write_the_same_file(workspace: Path) -> None:
+async def test_concurrent_tasks_cannot_write_the_same_file(workspace: Path) -> None:
     claims = Claims()
     first, beside = place(workspace, task="a", claims=claims), place(workspace, task="b", claims=claims)
     after = place(workspace, task="c", claims=claims, before=lambda task: task == "a")
@@ -214,7 +214,7 @@ async def test_two_tasks_that_are_not_in_order_do_not_write_the_same_file(worksp
 
 
 @pytest.mark.parametrize("at_end", [False, True])
-def test_a_kill_leaves_the_old_file_or_the_new_one(workspace: Path, at_end: bool) -> None:
+def test_killed_write_leaves_the_old_or_the_new_file(workspace: Path, at_end: bool) -> None:
     at, file = place(workspace), workspace / "src/app.py"
     arguments = {"path": "workspace:src/app.py", "content": "whole\n"}
     child = os.fork()
@@ -238,7 +238,7 @@ def test_a_kill_leaves_the_old_file_or_the_new_one(workspace: Path, at_end: bool
     assert file.read_text() == "whole\n"
 
 
-async def test_an_edit_of_an_artifact_is_not_made_twice_after_a_kill(workspace: Path) -> None:
+async def test_artifact_edit_is_not_repeated_after_a_kill(workspace: Path) -> None:
     at = place(workspace)
     await write(at, "log.md", "x\n")
     for key in ("k#1", "k#1", "k#2"):
@@ -247,7 +247,7 @@ async def test_an_edit_of_an_artifact_is_not_made_twice_after_a_kill(workspace: 
     assert (at.artifacts / "log.md").read_text() == "x\n" * 4, "once for each call"
 
 
-def test_the_patch_of_all_changes_applies_with_git_and_undo_restores(workspace: Path, tmp_path: Path) -> None:
+def test_patch_applies_with_git_and_undo_restores(workspace: Path, tmp_path: Path) -> None:
     names = ["src/app.py", "new/with space.md", 'ünï "q".txt', "no-newline.txt"]
     (workspace / "no-newline.txt").write_text("a\nb")
     original, copy = {name: _content(workspace / name) for name in names}, tmp_path / "copy"
@@ -282,7 +282,7 @@ def test_the_patch_of_all_changes_applies_with_git_and_undo_restores(workspace: 
         {"other": 1},
     ],
 )
-async def test_changes_that_a_checkout_brings_are_not_undone(workspace: Path, row: dict[str, Any]) -> None:
+async def test_forged_changes_in_a_checkout_are_not_undone(workspace: Path, row: dict[str, Any]) -> None:
     at, evil = place(workspace), b"[core]\n\tfsmonitor = evil\n"
     (workspace / ".git").mkdir()
     (workspace / ".git/config").write_text("[core]\n")
@@ -298,7 +298,7 @@ async def test_changes_that_a_checkout_brings_are_not_undone(workspace: Path, ro
     assert (workspace / ".git/config").read_text() == "[core]\n"
 
 
-async def test_a_planted_change_does_not_take_the_place_of_the_one_that_is_asked_for(workspace: Path) -> None:
+async def test_forged_change_does_not_replace_the_requested_one(workspace: Path) -> None:
     at, call = place(workspace), {"path": "workspace:src/app.py", "content": "mine\n"}
     (workspace / "other.py").write_text("other\n")
     with calling("k#1"):
@@ -314,7 +314,7 @@ def _content(path: Path) -> str | None:
     return path.read_text(encoding="utf-8") if path.exists() else None
 
 
-async def test_a_write_that_will_be_refused_is_refused_before_anybody_is_asked(workspace: Path) -> None:
+async def test_invalid_write_is_refused_before_approval(workspace: Path) -> None:
     asked: list[ApprovalRequest] = []
 
     async def approve(request: ApprovalRequest) -> Answer:
@@ -346,7 +346,7 @@ async def test_a_write_that_will_be_refused_is_refused_before_anybody_is_asked(w
     assert (done.status, len(asked)) == ("success", 1)
 
 
-async def test_a_file_for_which_the_run_has_no_room_is_not_written(workspace: Path) -> None:
+async def test_file_beyond_the_disk_limits_is_not_written(workspace: Path) -> None:
     at = place(workspace, disk=DiskLimits(megabytes=1, files=3))
     assert (await write(at, "a.txt", "x" * 900_000)).status == "success"
 

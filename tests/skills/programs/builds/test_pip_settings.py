@@ -1,4 +1,4 @@
-"""The user's own package index works in a build; nothing else of their settings gets there."""
+"""A build uses the user's package index and none of their other settings."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def configured(tmp_path: Path, text: str, **environ: str) -> dict[str, str]:
     return {"HOME": str(tmp_path), "XDG_CONFIG_DIRS": str(tmp_path / "none"), **environ}
 
 
-def test_indexes_of_the_users_file_are_passed_on_as_variables(tmp_path: Path) -> None:
+def test_indexes_become_variables(tmp_path: Path) -> None:
     text = (
         "[global]\nindex-url = https://u:p@pypi.corp/simple\nextra-index-url =\n  https://a\n  https://b\nuser = yes\n"
     )
@@ -30,14 +30,14 @@ def test_indexes_of_the_users_file_are_passed_on_as_variables(tmp_path: Path) ->
     assert not {*found.env} & {"OPENAI_API_KEY", "PIP_TARGET", "PIP_USER"}
 
 
-def test_a_variable_counts_more_than_a_file_and_a_command_more_than_all(tmp_path: Path) -> None:
+def test_precedence_of_variables_and_files(tmp_path: Path) -> None:
     text = "[global]\nindex-url = https://a\ntrusted-host = a\n[install]\ntrusted-host = b\n[download]\nretries = 3\n"
     found = read(configured(tmp_path, text, PIP_INDEX_URL="https://c")).env
     assert (found["PIP_INDEX_URL"], found["PIP_TRUSTED_HOST"], found["PIP_RETRIES"]) == ("https://c", "b", "3")
     assert "PIP_INDEX_URL" not in read(configured(tmp_path, text, PIP_CONFIG_FILE="/dev/null")).env
 
 
-def test_an_index_on_disk_is_readable_with_the_files_beside_it(tmp_path: Path) -> None:
+def test_local_index_is_readable_with_its_files(tmp_path: Path) -> None:
     environ = configured(
         tmp_path, "", PIP_EXTRA_INDEX_URL="file:///opt/py%20pi/simple", PIP_FIND_LINKS="/opt/wheels rel"
     )
@@ -46,14 +46,14 @@ def test_an_index_on_disk_is_readable_with_the_files_beside_it(tmp_path: Path) -
     assert shallow.reads[0] == Path.home() / "simple"
 
 
-def test_another_index_makes_another_build_and_a_proxy_does_not(tmp_path: Path) -> None:
+def test_index_changes_the_build_key_and_proxy_does_not(tmp_path: Path) -> None:
     plain = read(configured(tmp_path, ""))
     assert read(configured(tmp_path, "[global]\nindex-url = https://a")).key != plain.key
     assert read(configured(tmp_path, "", PIP_EXTRA_INDEX_URL="https://a")).key != plain.key
     assert read(configured(tmp_path, "", HTTPS_PROXY="http://proxy:1")).key == plain.key
 
 
-def test_without_an_index_the_network_stays_closed(tmp_path: Path) -> None:
+def test_no_index_disables_the_network(tmp_path: Path) -> None:
     assert read(configured(tmp_path, "")).network
     assert not read(configured(tmp_path, "", PIP_NO_INDEX="1")).network
 

@@ -1,4 +1,4 @@
-"""A requirements.txt names packages of the index, and goalwright passes on nothing else."""
+"""A requirements.txt may only name packages of the index."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from goalwright_skills.programs.builds.python_build import parse_requirements, r
 FILE = Path("requirements.txt")
 
 
-def test_requirements_are_passed_on_in_one_form() -> None:
+def test_requirements_are_normalised() -> None:
     text = "# packages\nOpen_PyXL >= 3.1 , <4   # sheets\n\r\nhttpx[HTTP2, cli]==0.28.*\nsix\n"
     assert parse_requirements(text, FILE) == ("httpx[cli,http2]==0.28.*", "open-pyxl<4,>=3.1", "six")
     assert parse_requirements("torch===2.1.0+cu118", FILE) == ("torch===2.1.0+cu118",)
 
 
-def test_order_comments_and_spelling_do_not_make_another_environment() -> None:
+def test_order_comments_and_spelling_do_not_matter() -> None:
     assert parse_requirements("b\na>=1", FILE) == parse_requirements("A >=1 # why\n\nB\n", FILE)
 
 
@@ -90,7 +90,7 @@ def test_environment_markers_are_kept(marker: str) -> None:
         "six>=\u0661",
     ],
 )
-def test_anything_but_a_package_is_refused_with_its_line_and_what_to_write(line: str) -> None:
+def test_other_lines_are_refused_with_line_and_remedy(line: str) -> None:
     with pytest.raises(BuildError) as caught:
         parse_requirements(f"six\n{line}\n", FILE)
     assert caught.value.message.startswith("requirements.txt:2: ")
@@ -109,7 +109,7 @@ def test_a_comment_hides_no_second_line() -> None:
         parse_requirements("six # comment\r./evil\n", FILE)
 
 
-def test_a_missing_file_asks_for_nothing_and_a_broken_one_is_an_error(tmp_path: Path) -> None:
+def test_missing_file_is_empty_and_invalid_file_is_an_error(tmp_path: Path) -> None:
     assert read_requirements(tmp_path / "requirements.txt") == ()
     (tmp_path / "requirements.txt").write_bytes(b"six\xff")
     with pytest.raises(BuildError, match="not UTF-8"):

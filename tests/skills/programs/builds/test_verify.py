@@ -1,4 +1,4 @@
-"""A finished build holds files and folders, and links that stay inside."""
+"""A finished build may contain files, folders, and links that stay inside."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def build(tmp_path: Path) -> Path:
     return folder
 
 
-def test_a_plain_build_is_accepted(build: Path) -> None:
+def test_regular_build_is_accepted(build: Path) -> None:
     (build / "python").symlink_to("/bin/sh")
     verify(build, {os.path.realpath("/bin/sh")})
 
@@ -41,7 +41,7 @@ def test_a_link_through_a_link_is_refused(build: Path) -> None:
 
 
 @pytest.mark.parametrize("bit", [0o4755, 0o2755])
-def test_a_program_of_another_user_is_refused(build: Path, bit: int) -> None:
+def test_setuid_program_is_refused(build: Path, bit: int) -> None:
     (build / "lib" / "code.py").chmod(bit)
     with pytest.raises(BuildError, match="runs as another user"):
         verify(build)
