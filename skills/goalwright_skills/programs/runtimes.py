@@ -133,11 +133,11 @@ def _tsx() -> Path | None:
 
 async def _fetch_tsx(version: str, build_cache: BuildCache) -> Path:
     """Install tsx once, like a tool's own packages, if nothing on this machine runs TypeScript."""
-    problem = f"Node.js {version} needs tsx to run TypeScript: installing it"
+    title = f"Node.js {version} needs tsx to run TypeScript: installing it"
     manifest = {"name": "tool", "version": "0.0.0", "private": True, "dependencies": {"tsx": TSX}}
     try:
         requested = npm_build.NpmPackages(manifest, {}, Path("package-lock.json"))
-        folder = await npm_build.install(requested, build_cache, problem, FEW_RETRIES)
+        folder = await npm_build.install(requested, build_cache, title, FEW_RETRIES)
     except (ToolchainError, BuildError) as error:
         problem = f"Node.js {version} cannot run TypeScript, and tsx could not be installed ({error.message})"
         raise ToolchainError(problem, hint=INSTALL) from error
