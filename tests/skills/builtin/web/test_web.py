@@ -226,7 +226,7 @@ async def test_proxy_variables_are_parsed_or_refused(
 
 async def test_slow_html_parsing_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(web_fetch, "CPU_SECONDS", 0.01)
-    with pytest.raises(ToolFault, match="cannot be read in time"):
+    with pytest.raises(ToolFault, match="cannot be parsed in time"):
         await web_fetch._read_html("<a " * 200_000, "http://x/")
     assert page_text("<p>" * 50_000, "http://x/") == ("", "")
 
