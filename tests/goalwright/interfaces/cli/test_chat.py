@@ -458,7 +458,7 @@ async def test_ten_turns_at_a_terminal(terminal: Terminal, begin: Begin, workspa
     await _until(terminal, lambda: _started(workspace, "slow"))
     assert any("›" in line for line in terminal.visible)  # there is a line to type at below the tasks
     terminal.type("q8", "Enter")
-    terminal.wait_for("waits for the turn")
+    terminal.wait_for("queued until the turn")
     terminal.type("C-c")
     terminal.wait_for("Answer to q8.")
     terminal.type("slow again", "Enter")
