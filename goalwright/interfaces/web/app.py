@@ -14,11 +14,10 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.routing import Route
 
-from goalwright.interfaces.web.compression import compressed
 from goalwright.interfaces.web.errors import HttpError
 from goalwright.interfaces.web.guard import Guard, Hosts
 from goalwright.interfaces.web.pages import Pages
-from goalwright.interfaces.web.replies import error_reply
+from goalwright.interfaces.web.replies import compressed, error_reply
 from goalwright_skills.errors import GoalwrightError
 
 if TYPE_CHECKING:
@@ -71,10 +70,10 @@ ROUTES = (
     Path("POST", "/runs/import", "traces.import_runs", changes=True),
     Path("GET", "/runs/{run}", "runs.show_run"),
     Path("DELETE", "/runs/{run}", "runs.delete_run", changes=True),
-    Path("PUT", "/runs/{run}/tags", "tagging.set_tags", changes=True),
-    Path("PUT", "/runs/{run}/note", "tagging.set_note", changes=True),
-    Path("GET", "/snippets", "snippets.show_snippets"),
-    Path("GET", "/statistics", "statistics.show_statistics"),
+    Path("PUT", "/runs/{run}/tags", "runs.set_tags", changes=True),
+    Path("PUT", "/runs/{run}/note", "runs.set_note", changes=True),
+    Path("GET", "/snippets", "runs.show_snippets"),
+    Path("GET", "/statistics", "runs.show_statistics"),
     Path("GET", "/runs/{run}/tasks/{task:path}", "runs.show_task"),
     Path("GET", "/runs/{run}/events", "live.run_events"),
     Path("GET", "/approvals", "approvals.list_approvals"),
@@ -121,8 +120,8 @@ ROUTES = (
     Path("GET", "/batches", "batches.list_batches"),
     Path("GET", "/batches/{batch:path}", "batches.show_batch"),
     Path("POST", "/batches/{batch:path}/stop", "batches.stop_batch", changes=True),
-    Path("GET", "/evaluations", "evaluations.list_evaluations"),
-    Path("GET", "/evaluations/{evaluation}", "evaluations.show_evaluation"),
+    Path("GET", "/evaluations", "batches.list_evaluations"),
+    Path("GET", "/evaluations/{evaluation}", "batches.show_evaluation"),
     Path("GET", "/mcp", "mcp.list_servers"),
     Path("GET", "/mcp/{name}/login", "mcp.show_login"),
     Path("POST", "/mcp/{name}/login", "mcp.begin_login", changes=True),

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 
 from starlette.responses import Response
 
-from goalwright.interfaces.web import compression
 from goalwright.interfaces.web.errors import HttpError
+from goalwright.interfaces.web.replies import accepts_gzip, pack
 from goalwright.traces import page_script
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class Pages:
         if request.headers.get("if-none-match") == found.tag:
             return Response(status_code=304, headers=headers)
         headers["content-type"] = found.kind
-        if compression.accepted(request):
+        if accepts_gzip(request):
             return Response(_packed(found.data), headers={**headers, "content-encoding": "gzip"})
         return Response(found.data, headers=headers)
 
@@ -102,7 +102,7 @@ class Pages:
 @cache
 def _packed(data: bytes) -> bytes:
     """A file as it is sent; those that nobody asks for are never compressed."""
-    return compression.pack(data, level=9)
+    return pack(data, level=9)
 
 
 def _file(data: bytes, suffix: str, cache: str = _NEW) -> _File:

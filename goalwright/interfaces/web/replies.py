@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 from functools import wraps
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 # How long a page waits before it connects again, in milliseconds; and what keeps a quiet connection open.
 RETRY = b"retry: 1000\n\n"
 COMMENT = b": here\n\n"
+# Smaller answers fit into one or two packets as they are.
+_LEAST_COMPRESSED = 2_000
 # JSON escapes the line breaks that an event stream knows; some readers break lines at these, too.
 _BREAKS = {0x85: "\\u0085", 0x2028: "\\u2028", 0x2029: "\\u2029"}
 
@@ -76,3 +79,26 @@ def attachment(data: bytes | AsyncIterator[bytes], name: str) -> Response:
     if isinstance(data, bytes):
         return Response(data, media_type="application/octet-stream", headers=headers)
     return StreamingResponse(data, media_type="application/octet-stream", headers=headers)
+
+
+def accepts_gzip(request: Request) -> bool:
+    """Whether the one who asks can read it."""
+    given = (part.partition(";") for part in request.headers.get("accept-encoding", "").lower().split(","))
+    return any(name.strip() == "gzip" and rest.replace(" ", "") not in ("q=0", "q=0.0") for name, _, rest in given)
+
+
+def pack(data: bytes, *, level: int) -> bytes:
+    """The data compressed; the same bytes for the same data."""
+    return gzip.compress(data, level, mtime=0)
+
+
+async def compressed(request: Request, reply: Response) -> Response:
+    """An answer in JSON, made smaller if it is long."""
+    kind = reply.headers.get("content-type", "")
+    if not kind.startswith("application/json") or len(reply.body) < _LEAST_COMPRESSED or not accepts_gzip(request):
+        return reply
+    reply.body = await asyncio.to_thread(pack, bytes(reply.body), level=1)
+    reply.headers["content-encoding"] = "gzip"
+    reply.headers["vary"] = "accept-encoding"
+    reply.headers["content-length"] = str(len(reply.body))
+    return reply

@@ -10,11 +10,10 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from goalwright.interfaces.web.changes import Changes, Recent
 from goalwright.interfaces.web.drafts import Drafts
-from goalwright.interfaces.web.live.changes import Changes
-from goalwright.interfaces.web.live.recent import Recent
-from goalwright.interfaces.web.live.streams import Streams
 from goalwright.interfaces.web.logins import WebLogins
+from goalwright.interfaces.web.streams import Streams
 from goalwright.interfaces.web.work import Work
 from goalwright.settings.paths import Paths
 from goalwright.settings.resolve import resolve

@@ -10,9 +10,16 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from goalwright.interfaces.web.errors import HttpError
-from goalwright.interfaces.web.live.shown_outputs import ShownOutputs
 from goalwright.runs.stop import Stop
-from goalwright_planner.events import Event, RunResumed, RunStarted, TextStreamed, ToolOutput
+from goalwright_planner.events import (
+    Event,
+    RunResumed,
+    RunStarted,
+    TaskFinished,
+    TextStreamed,
+    ToolCalled,
+    ToolOutput,
+)
 from goalwright_skills.errors import GoalwrightError
 
 if TYPE_CHECKING:
@@ -24,7 +31,7 @@ if TYPE_CHECKING:
     from goalwright_planner.events import Record
 
 MOST_RUNS = 8
-
+_LONGEST_OUTPUT = 20_000
 
 # What is shown of a run as it comes, and not recorded.
 Streamed = TextStreamed | ToolOutput
@@ -189,3 +196,30 @@ class Work:
             await self.begin(run)
         except GoalwrightError as error:  # what was answered meanwhile, from elsewhere, counts
             print(f"an answer was not used: {error.message}", file=sys.stderr)  # noqa: T201
+
+
+class ShownOutputs:
+    """The end of what the command of each task has written; its result takes the place of it."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, dict[str | None, ToolOutput]] = {}
+
+    def note(self, run_id: str, event: Event) -> None:
+        """Keep a piece, or drop what a task's command has written when it has ended."""
+        match event:
+            case ToolOutput(task=task, name=name, text=text):
+                kept = self._kept.setdefault(run_id, {})
+                before = kept[task].text if task in kept else ""
+                kept[task] = ToolOutput(task, name, (before + text)[-_LONGEST_OUTPUT:])
+            case ToolCalled(task=task) | TaskFinished(task=task):
+                self._kept.get(run_id, {}).pop(task, None)
+            case _:
+                pass
+
+    def of(self, run_id: str) -> list[ToolOutput]:
+        """What the commands of a run have written so far."""
+        return list(self._kept.get(run_id, {}).values())
+
+    def forget(self, run_id: str) -> None:
+        """The run has ended."""
+        self._kept.pop(run_id, None)

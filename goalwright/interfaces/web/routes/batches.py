@@ -1,4 +1,4 @@
-"""Batches, as the journal knows them by their runs."""
+"""Batches, as the runs in the journal show them, and evaluations, as their folders have them."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from collections import Counter
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any
 
+from goalwright.evaluation import store as evaluation_store
 from goalwright.interfaces.web import bodies
 from goalwright.interfaces.web.errors import HttpError
 from goalwright.interfaces.web.replies import in_thread, json_reply
 from goalwright_executor.stores.errors import NotRunning
+from goalwright_skills.errors import InputError
 from goalwright_skills.text.formatting import clip
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ _FAILURES = ("failed", "partial", "stopped")
 _GO_ON = ("running", "waiting", "interrupted")
 _MOST_FAILURES = 300
 _KINDS = 20
+_MOST_EVALUATIONS = 100
 
 
 @in_thread
@@ -114,3 +117,22 @@ def _failures(store: Store, batch: str) -> list[dict[str, Any]]:
     return [
         {"kind": kind, "runs": count, "error": clip(example[kind], 500)} for kind, count in kinds.most_common(_KINDS)
     ]
+
+
+@in_thread
+def list_evaluations(site: Site, _: Request) -> list[dict[str, Any]]:
+    """The newest evaluations that have a report, without their rows."""
+    found = []
+    for folder in islice(evaluation_store.evaluations(site.paths.workspace), _MOST_EVALUATIONS):
+        try:
+            report = folder.report()
+        except InputError:  # it has none yet
+            continue
+        found.append({key: value for key, value in report.items() if key != "rows"} | {"runs": len(report["rows"])})
+    return found
+
+
+@in_thread
+def show_evaluation(site: Site, request: Request) -> dict[str, Any]:
+    """One evaluation, as `goalwright eval show --json` prints it."""
+    return evaluation_store.find(site.paths.workspace, request.path_params["evaluation"]).report()

@@ -8,8 +8,8 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from goalwright.interfaces.web import bodies, shapes
-from goalwright.interfaces.web.live.streams import MOST_STREAMS
 from goalwright.interfaces.web.replies import COMMENT, RETRY, event, json_reply, stream_reply
+from goalwright.interfaces.web.streams import MOST_STREAMS
 from goalwright.interfaces.web.tail import at_rest, follow
 from goalwright.version import __version__
 from goalwright_skills.errors import InputError

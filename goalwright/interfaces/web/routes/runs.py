@@ -1,24 +1,33 @@
-"""The list of runs, one run, one of its tasks, and deletion."""
+"""The list of runs, one run, one of its tasks, tags, notes, statistics, and deletion."""
 
 from __future__ import annotations
 
+import time
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from goalwright.interfaces.web import bodies, shapes
 from goalwright.interfaces.web.errors import HttpError
-from goalwright.interfaces.web.replies import in_thread
+from goalwright.interfaces.web.replies import in_thread, json_reply
 from goalwright.runs.stored import records
-from goalwright.traces import run_search, transfer
+from goalwright.traces import run_search, tagging, transfer
 from goalwright.traces.read import Trace
+from goalwright.traces.statistics import MOST_DAYS, statistics
 from goalwright.traces.timeline import TYPES
-from goalwright_executor.stores.errors import RunHeld
+from goalwright_executor.stores.errors import RunHeld, UnknownRun
+from goalwright_skills.errors import InputError
 
 if TYPE_CHECKING:
     from starlette.requests import Request
+    from starlette.responses import Response
 
     from goalwright.interfaces.web.site import Site
-    from goalwright_executor.stores.row import Row
+    from goalwright_executor.stores.row import Row, RunSummary
     from goalwright_executor.stores.store import Store
+
+_MOST_SNIPPETS = 100
+# Seconds for which a request reads runs; the remaining ones get no snippet.
+_SNIPPET_SECONDS = 1.0
 
 
 @in_thread
@@ -94,3 +103,54 @@ def delete_run(site: Site, request: Request) -> dict[str, Any]:
     if not deleted.runs:
         raise RunHeld(f"run {run.run_id} is in use", hint="stop it first")
     return {"deleted": request.path_params["run"], "left": [str(folder) for folder in deleted.left]}
+
+
+async def set_tags(site: Site, request: Request) -> Response:
+    """Give a run these tags, in place of those that it has."""
+    tags = bodies.texts(await bodies.document(request, "tags"), "tags")
+    run = site.find(request.path_params["run"])
+    return json_reply(_tagged(await tagging.retag(site.journal(), site.paths, run.run_id, lambda _: tags)))
+
+
+async def set_note(site: Site, request: Request) -> Response:
+    """Write a note about a run, in place of an earlier one."""
+    note = bodies.text(await bodies.document(request, "note"), "note")
+    run = site.find(request.path_params["run"])
+    return json_reply(_tagged(await tagging.write_note(site.journal(), site.paths, run.run_id, note)))
+
+
+def _tagged(run: RunSummary) -> dict[str, Any]:
+    return {"run_id": run.run_id, "tags": list(run.tags), "note": run.note}
+
+
+@in_thread
+def show_snippets(site: Site, request: Request) -> dict[str, Any]:
+    """A piece of text of each `run`, in which words of `q` stand that its line in the list does not show."""
+    from goalwright_executor.history.snippets import snippet
+
+    runs = request.query_params.getlist("run")
+    if len(runs) > _MOST_SNIPPETS:
+        raise InputError(f"snippets of {len(runs)} runs were asked for", hint=f"ask for {_MOST_SNIPPETS} at most")
+    search = request.query_params.get("q", "")[: bodies.BODY]
+    until = time.monotonic() + _SNIPPET_SECONDS
+    found: dict[str, Any] = {}
+    for run_id in runs:
+        if time.monotonic() > until:
+            break
+        try:
+            local = partial(records.local_text, run_id=run_id, paths=site.paths)
+            made = snippet(site.reading(), site.find(run_id), search, local)
+        except UnknownRun:
+            continue  # deleted meanwhile
+        if made is not None:
+            found[run_id] = made.to_dict()
+    return {"snippets": found}
+
+
+@in_thread
+def show_statistics(site: Site, request: Request) -> dict[str, Any]:
+    """The runs of the last days, as `trace stats --json` prints them; `indexed` says whether skills are all counted."""
+    days = max(1, bodies.number(request, "days", 30, MOST_DAYS))
+    store = site.store()
+    indexed = store is None or site.catch_up()
+    return statistics(store, days) | {"indexed": indexed}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from goalwright.interfaces.web.live import streams
+from goalwright.interfaces.web import streams
 from goalwright.interfaces.web.site import Site
 from goalwright_executor.stores.lease import Handover, myself
 from goalwright_executor.stores.row import Row, RunSummary

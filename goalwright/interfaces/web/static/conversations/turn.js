@@ -8,7 +8,6 @@ import { count, counted, money, moment, seconds } from "../core/format.js";
 import { html } from "../core/html.js";
 import { Icon, Pill, StateIcon } from "../core/icons.js";
 import { useNear } from "../core/near.js";
-import { inPageWords } from "../core/page_words.js";
 import { canResume, runWord } from "../core/states.js";
 import { Answering } from "../run/answering.js";
 import { RunFeed } from "../run/feed.js";
@@ -43,7 +42,7 @@ export function Turn({ turn, isLast, first, onChanged, onTakeBack }) {
 /** @param {{ turn: import("./turns.js").Turn, first: boolean }} props */
 function Ended({ turn, first }) {
   const [near, place] = useNear(first);
-  return html`<div class="answer" ref=${place}>${turn.error && turn.status !== "done" && html`<div class="note ${turn.status === "interrupted" ? "st-interrupted" : "st-failed"}"><b>${runWord(/** @type {any} */ (turn))}</b><div>${inPageWords(turn.error)}</div></div>`}
+  return html`<div class="answer" ref=${place}>${turn.error && turn.status !== "done" && html`<div class="note ${turn.status === "interrupted" ? "st-interrupted" : "st-failed"}"><b>${runWord(/** @type {any} */ (turn))}</b><div>${turn.error}</div></div>`}
     ${turn.answer && html`<h3 class="sr">Answer</h3>`}${turn.answer ? (near ? html`<${Output} text=${turn.answer} run=${turn.run_id} />` : html`<pre class="raw" dir="auto">${turn.answer}</pre>`) : !turn.error && html`<p class="muted">There is no answer.</p>`}
     ${turn.cut && html`<p class="muted">This is the beginning of a very long answer: the run has all of it.</p>`}</div>`;
 }

@@ -1,7 +1,6 @@
-// Requests to the server: the token on each, errors in words of the page, and streams.
+// Requests to the server with its token, errors as `Refused`, and streams.
 import { signal } from "../vendor/signals.js";
 import { early } from "./early.js";
-import { inPageWords } from "./page_words.js";
 import { events } from "./stream.js";
 import { followTabs, keepToken, takeToken, token } from "./token.js";
 
@@ -58,7 +57,7 @@ export async function ask(path, { json, headers, ...options } = {}) {
   if (reply.ok) return reply;
   const said = await reply.json().catch(() => ({}));
   const { code = "ERROR", message = `the server answered ${reply.status}`, hint = "" } = said.error ?? {};
-  throw new Refused(reply.status, code, inPageWords(message), inPageWords(hint));
+  throw new Refused(reply.status, code, message, hint);
 }
 
 /** @param {string} path @param {{ signal?: AbortSignal }} [options] @returns {Promise<any>} */

@@ -2,7 +2,6 @@
 import { counted, seconds } from "../core/format.js";
 import { html } from "../core/html.js";
 import { StateIcon } from "../core/icons.js";
-import { inPageWords } from "../core/page_words.js";
 
 /** The steps with one event more. @param {any[]} steps @param {{ type: string, data: any }} event */
 export function said(steps, { type, data }) {
@@ -20,11 +19,11 @@ function Step({ step }) {
     case "skills_selected": return html`<div><${StateIcon} status="done" /><span>${counted((step.selections ?? []).length, "skill")} selected${step.selections?.length ? `: ${step.selections.slice(0, 5).map((/** @type {any} */ one) => one.name).join(", ")}` : ""}</span></div>`;
     case "call_started": return html`<div><${StateIcon} status="running" /><span>Asking <span class="mono">${step.model}</span> for a plan…</span></div>`;
     case "call_finished": return html`<div><${StateIcon} status="done" /><span>It answered after ${seconds(step.seconds)}</span></div>`;
-    case "call_failed": return html`<div><${StateIcon} status="failed" /><span>${inPageWords(step.error)}</span></div>`;
+    case "call_failed": return html`<div><${StateIcon} status="failed" /><span>${step.error}</span></div>`;
     case "call_retried": return html`<div><${StateIcon} status="partial" /><span>${step.reason}: asking again after ${seconds(step.wait)}</span></div>`;
     case "plan_refused": return html`<div><${StateIcon} status="partial" /><span>The plan had faults, and is asked for again: ${step.faults.join("; ")}</span></div>`;
     case "warned": return html`<div><${StateIcon} status="partial" /><span>${step.message}</span></div>`;
-    case "error": return html`<div><${StateIcon} status="failed" /><span><b>${inPageWords(step.message)}</b> <span class="muted">${inPageWords(step.hint)}</span></span></div>`;
+    case "error": return html`<div><${StateIcon} status="failed" /><span><b>${step.message}</b> <span class="muted">${step.hint}</span></span></div>`;
     default: return null;
   }
 }

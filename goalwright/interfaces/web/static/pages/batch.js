@@ -11,7 +11,6 @@ import { html } from "../core/html.js";
 import { Icon } from "../core/icons.js";
 import { useChanges } from "../core/lists.js";
 import { Page } from "../core/page.js";
-import { inPageWords } from "../core/page_words.js";
 import { place, setQuery } from "../core/router.js";
 import { WORDS } from "../core/states.js";
 import { useRead } from "../core/use_read.js";
@@ -78,7 +77,7 @@ function Facts({ batch, live }) {
 }
 
 /** @param {{ batch: import("./batches.js").Batch }} props */
-const Failures = ({ batch }) => (batch.failures?.length ? html`<section aria-label="Failures"><h2 class="sec">Failures by kind</h2><div class="panel"><div class="pad">${batch.failures.map((one) => html`<div class="failure" key=${one.kind}><b class="num">${count(one.runs)}</b><span class="mono">${one.kind}</span><span class="muted">${inPageWords(one.error ?? "")}</span></div>`)}</div></div></section>` : null);
+const Failures = ({ batch }) => (batch.failures?.length ? html`<section aria-label="Failures"><h2 class="sec">Failures by kind</h2><div class="panel"><div class="pad">${batch.failures.map((one) => html`<div class="failure" key=${one.kind}><b class="num">${count(one.runs)}</b><span class="mono">${one.kind}</span><span class="muted">${one.error ?? ""}</span></div>`)}</div></div></section>` : null);
 
 /** The command that continues a batch; nothing where all goals are done, and none of them was resumed here. @param {{ batch: import("./batches.js").Batch }} props */
 function Again({ batch }) {

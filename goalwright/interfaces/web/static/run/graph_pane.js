@@ -5,7 +5,6 @@ import { seconds } from "../core/format.js";
 import { html } from "../core/html.js";
 import { Icon, Weave } from "../core/icons.js";
 import { useKeys } from "../core/keys.js";
-import { inPageWords } from "../core/page_words.js";
 import { ICONS, LEGEND, WORDS } from "../core/states.js";
 import { theme } from "../core/theme.js";
 import { Graph } from "../graph/graph.js";
@@ -140,4 +139,4 @@ function nextFailure(source, graph, onSelect) {
 /** What is there before the plan is. @param {{ state: import("./fold.js").State }} props */
 const Waiting = ({ state }) => html`<div class="center" data-tools><${Weave} />${state.status === "running"
   ? html`<h2>${{ decomposer: "Planning…", loading: "Loading the model…" }[state.phase] ?? "Selecting skills…"}</h2><p>The graph appears as soon as the plan is made.</p>`
-  : html`<h2>${state.question ? "It asks you something" : "No plan was made"}</h2><p>${state.question ? "Answer it on the right, and it continues." : inPageWords(state.error ?? "")}</p>`}</div>`;
+  : html`<h2>${state.question ? "It asks you something" : "No plan was made"}</h2><p>${state.question ? "Answer it on the right, and it continues." : state.error ?? ""}</p>`}</div>`;

@@ -9,7 +9,6 @@ import { Icon, Pill } from "../core/icons.js";
 import { address, place, setQuery } from "../core/router.js";
 import { runWord } from "../core/states.js";
 import { useRead } from "../core/use_read.js";
-import { inPageWords } from "../core/page_words.js";
 import { changeTags, Tags } from "../pages/tagging.js";
 import { Changes, Grew } from "./changes.js";
 import { Tools } from "./drawer.js";
@@ -58,7 +57,7 @@ function AnswerPart({ source, feed, onSelect, actions }) {
   const { state } = source;
   const streamed = source.texts.get("(synthesis)") ?? "";
   return html`${actions?.answering?.(null)}
-    ${(state.error || state.status === "interrupted") && html`<div class="note ${state.status === "interrupted" ? "st-interrupted" : "st-failed"}"><b>${errorTitle(state)}</b>${state.status === "interrupted" ? html`<div>What is finished is kept. Resume it to continue where it stopped.</div>` : html`<div>${inPageWords(state.error ?? "")}</div>`}</div>`}
+    ${(state.error || state.status === "interrupted") && html`<div class="note ${state.status === "interrupted" ? "st-interrupted" : "st-failed"}"><b>${errorTitle(state)}</b>${state.status === "interrupted" ? html`<div>What is finished is kept. Resume it to continue where it stopped.</div>` : html`<div>${state.error ?? ""}</div>`}</div>`}
     ${feed && !source.isLive && html`<${Undone} state=${state} />`}
     ${state.answer ? html`<h3 class="sec">Answer<button type="button" class="plain" onClick=${() => copy(state.answer)}><${Icon} name="copy" />Copy</button></h3><${Output} text=${state.answer} run=${feed ? source.id : null} />`
       : streamed ? html`<h3 class="sec">Answer, being written</h3><div class="md"><pre class="raw">${streamed}<span class="caret"></span></pre></div>`
@@ -71,7 +70,7 @@ function AnswerPart({ source, feed, onSelect, actions }) {
 
 /** Warnings: a few stand there, more are unfolded. @param {{ texts: string[] }} props */
 function Warnings({ texts }) {
-  const all = texts.map((text) => html`<div class="note st-partial">${inPageWords(text)}</div>`);
+  const all = texts.map((text) => html`<div class="note st-partial">${text}</div>`);
   if (texts.length <= FEW) return texts.length > 0 && html`<h3 class="sec">Warnings</h3>${all}`;
   return html`<details class="warnings"><summary>${counted(texts.length, "warning")}</summary>${all}</details>`;
 }

@@ -5,7 +5,6 @@ import { approx, count, counted, money, pretty, score, seconds } from "../core/f
 import { html } from "../core/html.js";
 import { Icon, StateIcon } from "../core/icons.js";
 import { LongText } from "../core/long_text.js";
-import { inPageWords } from "../core/page_words.js";
 import { address } from "../core/router.js";
 import { conversation } from "./detail.js";
 import { ChangesOf } from "./changes.js";
@@ -34,7 +33,7 @@ export function OutputTab({ source, span, detail, parts, text, onSelect, actions
       ${span.depends_on.length > 0 && html`<dt>Needs</dt><dd>${span.depends_on.map((id, index) => html`${index ? ", " : ""}<button type="button" class="linkish" onClick=${() => onSelect(id)}>${named(id)}</button>${id === span.waited_for && span.depends_on.length > 1 ? html` <span class="muted">(last)</span>` : ""}`)}</dd>`}
       ${detail?.source && html`<dt>Reused from</dt><dd class="mono">${detail.source}</dd>`}</dl>
     ${retries.map((row) => html`<div class="note st-partial">${row.reason}: tried again after ${seconds(row.wait)}</div>`)}
-    ${span.error && html`<div class="note st-failed">${inPageWords(span.error)}</div>`}
+    ${span.error && html`<div class="note st-failed">${span.error}</div>`}
     ${(detail?.notes ?? []).map((row) => html`<${Checked} row=${row} />`)}
     <${ChangesOf} state=${source.state} task=${span.id} onSelect=${onSelect} />
     ${actions?.answering?.(span.id)}
@@ -60,7 +59,7 @@ function Sent({ source, span, detail, text }) {
     ${repeated > 0 && html`<p class="muted" style="margin:0 0 8px;font-size:12.5px">The ${repeated} messages above, then:</p>`}
     ${messages.map((message, at) => html`<${Message} message=${message} source=${source} open=${at > 0 || messages.length === 1} />`)}
     ${call.retries.map((row) => html`<div class="note st-partial">${row.reason}: tried again after ${seconds(row.wait)}</div>`)}
-    ${call.error && html`<div class="note st-failed">${inPageWords(call.error)}</div>`}
+    ${call.error && html`<div class="note st-failed">${call.error}</div>`}
     ${call.reply ? html`<${Reply} reply=${call.reply} />` : !call.error && html`<${Folded} title="assistant" open=${true}><${Text} text=${text || "…"} /></${Folded}>`}`);
 }
 

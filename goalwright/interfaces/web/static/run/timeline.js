@@ -4,7 +4,6 @@ import { signal, useSignal } from "../vendor/signals.js";
 import { seconds, ticks, tickText } from "../core/format.js";
 import { classes, html } from "../core/html.js";
 import { Icon } from "../core/icons.js";
-import { inPageWords } from "../core/page_words.js";
 import { ICONS, WORDS } from "../core/states.js";
 import { parentOf } from "../graph/compose.js";
 import { criticalPath } from "./critical_path.js";
@@ -78,7 +77,7 @@ function Row({ span, spans, gone, now, percent, step, offset, critical, selected
   const first = began(span);
   const ready = span.depends_on.reduce((/** @type {number} */ most, /** @type {string} */ id) => Math.max(most, spans.get(id)?.end ?? 0), Math.max(spans.get("(plan)")?.end ?? 0, spans.get(parentOf(span.id) ?? "")?.start ?? 0));
   const tries = span.attempts > 1 ? ` · ${span.attempts} tries` : "";
-  const said = time === null ? inPageWords(span.error ?? "") : `${seconds(time)}${tries}${gone ? " · no longer in the plan" : ""}`;
+  const said = time === null ? span.error ?? "" : `${seconds(time)}${tries}${gone ? " · no longer in the plan" : ""}`;
   const left = time === null ? 0 : percent(start + time);
   const where = left <= 100.01 ? "" : percent(first) > 14 ? "before" : "inside"; // behind its bars, if their end is in view
   return html`<button type="button" class=${classes("row", `st-${status}`, critical && "crit", parentOf(span.id) !== null && "part")} aria-current=${selected ? "true" : undefined} onClick=${() => onSelect(span.id)}

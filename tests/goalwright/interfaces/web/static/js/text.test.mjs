@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { merged } from "../../../../../../goalwright/interfaces/web/static/core/merge.js";
 import { ago, bytes, money, seconds, ticks, tickText } from "../../../../../../goalwright/interfaces/web/static/core/format.js";
-import { inPageWords } from "../../../../../../goalwright/interfaces/web/static/core/page_words.js";
 import { parse, read } from "../../../../../../goalwright/interfaces/web/static/core/stream.js";
 import { begin, changed, redone, undone } from "../../../../../../goalwright/interfaces/web/static/goal/history.js";
 import { filePatches } from "../../../../../../goalwright/interfaces/web/static/run/patch.js";
@@ -30,20 +29,6 @@ test("values read as people write them", () => {
   assert.deepEqual(ticks(100, 31), [45, 60, 75, 90]);
   assert.deepEqual(ticks(0.2).map((tick) => tickText(tick, 0.05)), ["0.00 s", "0.05 s", "0.10 s", "0.15 s", "0.20 s"]);
   assert.deepEqual([0, 2].map((tick) => tickText(tick, 2)), ["0 s", "2 s"]);
-});
-
-test("what names an option of a command is said in words of the page", () => {
-  assert.equal(inPageWords("try a stronger model with --model, state the goal more plainly, or write a plan and use --plan"), "try a stronger model, state the goal more plainly, or write the plan yourself");
-  assert.equal(inPageWords("add credit, or use another --model"), "add credit, or use another model");
-  assert.equal(inPageWords("all rounds run again with --from fix"), "all rounds run again if you rerun from fix");
-  assert.equal(inPageWords("put the material in a file and pass it with --file"), "put the material in a file and add it under Files");
-  assert.equal(inPageWords("stopped at $0.0412 of --max-cost $0.05; raise --max-cost to continue"), "stopped at $0.0412 of the $0.05 that it may cost; raise the limit on cost to continue");
-  assert.equal(inPageWords("stopped at $1.9870 of --max-cost $2: the prompt"), "stopped at $1.9870 of the $2 that it may cost: the prompt");
-  assert.equal(inPageWords("stopped at 4,100 of --max-tokens 4,000"), "stopped at 4,100 of the 4,000 tokens that it may use");
-  assert.equal(inPageWords("tasks have no web access: allow it with --allow-web example.org"), "tasks have no web access: allow it in a terminal with --allow-web example.org");
-  assert.equal(inPageWords("name it in the goal, or pass --skill deploy"), "name it in the goal, or in a terminal pass --skill deploy");
-  assert.equal(inPageWords("git says: use --force"), "git says: use --force");
-  assert.equal(inPageWords("read it first"), "read it first");
 });
 
 test("a stream is read across any cut of its bytes", async () => {

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from goalwright_skills.errors import GoalwrightError
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 # Seconds between two looks as long as there is no journal.
 LOOK = 0.05
+
+T = TypeVar("T")
 
 
 class Changes:
@@ -77,3 +80,20 @@ class Changes:
         with suppress(RuntimeError):  # the loop is closed: the server has ended
             if self._loop is not None:
                 self._loop.call_soon_threadsafe(self.wake)
+
+
+class Recent(Generic[T]):
+    """Gives what `read` gave within the last `seconds`, else reads again; safe in threads."""
+
+    def __init__(self, read: Callable[[], T], seconds: float) -> None:
+        self._read = read
+        self._seconds = seconds
+        self._lock = threading.Lock()
+        self._kept: tuple[float, T] | None = None
+
+    def __call__(self) -> T:
+        """The value, at most that old."""
+        with self._lock:
+            if self._kept is None or time.monotonic() - self._kept[0] >= self._seconds:
+                self._kept = time.monotonic(), self._read()
+            return self._kept[1]

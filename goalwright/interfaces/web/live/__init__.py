@@ -1,1 +1,0 @@
-"""What many open pages share: their streams, the news that wakes them, and what is read once for all of them."""
