@@ -1,4 +1,4 @@
-"""A server of this process runs until its client leaves or a signal comes; what it has begun is interrupted then."""
+"""Runs a server until its client disconnects or a signal arrives, then closes it."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ if TYPE_CHECKING:
 
 
 async def until_left(running: Coroutine[Any, Any, None], close: Callable[[], Awaitable[list[str]]]) -> list[str]:
-    """Serve, then close; returns the ids of what that interrupted."""
+    """Serve, then close; return the ids of the runs that were interrupted."""
     serving = asyncio.ensure_future(running)
-    left = asyncio.Event()
+    signalled = asyncio.Event()
     if sys.platform != "win32":
         for number in (signal.SIGINT, signal.SIGTERM):
-            asyncio.get_running_loop().add_signal_handler(number, left.set)
-    leaving = asyncio.ensure_future(left.wait())
+            asyncio.get_running_loop().add_signal_handler(number, signalled.set)
+    waiting = asyncio.ensure_future(signalled.wait())
     try:
-        await asyncio.wait({serving, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({serving, waiting}, return_when=asyncio.FIRST_COMPLETED)
         if serving.done():
             serving.result()
     finally:
-        leaving.cancel()
+        waiting.cancel()
         interrupted = await close()
     return interrupted

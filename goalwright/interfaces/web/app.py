@@ -29,7 +29,7 @@ Handler = Callable[["Site", "Request"], Awaitable[Response]]
 
 
 class Path(NamedTuple):
-    """One route; `handler` is a function of `goalwright.interfaces.web.routes`, `changes` says whether `--read-only` leaves it out."""
+    """One route; `handler` names a function in `routes/`, and `--read-only` leaves out a route with `changes`."""
 
     method: str
     path: str
@@ -38,14 +38,14 @@ class Path(NamedTuple):
 
 
 class Handlers:
-    """The functions of the routes, each imported with the first request for it, so that the server starts at once."""
+    """The handlers of the routes; each is imported with its first request, so that the server starts quickly."""
 
     def __init__(self, site: Site) -> None:
         self._site = site
         self._loaded: dict[str, Handler] = {}
 
     def of(self, name: str) -> Callable[[Request], Awaitable[Response]]:
-        """A function that answers by the one of that name."""
+        """Return a function that imports the handler of that name and calls it."""
 
         async def answer(request: Request) -> Response:
             if name not in self._loaded:
@@ -56,10 +56,10 @@ class Handlers:
 
 
 def load(handler: str) -> Handler:
-    """The function of a route, such as `runs.list_runs`."""
+    """Import the handler of a route, such as `runs.list_runs`."""
     module, _, name = handler.partition(".")
-    found: Handler = getattr(importlib.import_module(f"goalwright.interfaces.web.routes.{module}"), name)
-    return found
+    function: Handler = getattr(importlib.import_module(f"goalwright.interfaces.web.routes.{module}"), name)
+    return function
 
 
 ROUTES = (
@@ -136,20 +136,20 @@ _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 
 def make_app(site: Site, token: str, hosts: Hosts) -> Guard:
-    """The application: the guard, then the routes, then the page's own files."""
+    """Build the application: the guard, then the routes, then the static files."""
     handlers = Handlers(site)
     routes = [
-        Route(f"/api{route.path}", _explained(handlers.of(route.handler)), methods=[route.method])
+        Route(f"/api{route.path}", _reporting_errors(handlers.of(route.handler)), methods=[route.method])
         for route in ROUTES
         if not (site.read_only and route.changes)
     ]
-    routes.append(Route("/api/{path:path}", _explained(_nothing), methods=_METHODS))
-    routes.append(Route("/{path:path}", _explained(Pages().answer), methods=["GET"]))
-    return Guard(Starlette(routes=routes, exception_handlers={HTTPException: _not_served}), token, hosts)
+    routes.append(Route("/api/{path:path}", _reporting_errors(_unknown_route), methods=_METHODS))
+    routes.append(Route("/{path:path}", _reporting_errors(Pages().answer), methods=["GET"]))
+    return Guard(Starlette(routes=routes, exception_handlers={HTTPException: _refused_by_router}), token, hosts)
 
 
-def _explained(handler: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
-    """A handler whose errors become answers; nothing of an unexpected one but its name leaves the server."""
+def _reporting_errors(handler: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
+    """Turn the errors of a handler into responses; an unexpected error shows only its class name."""
 
     async def answer(request: Request) -> Response:
         try:
@@ -157,25 +157,24 @@ def _explained(handler: Callable[[Request], Awaitable[Response]]) -> Callable[[R
         except GoalwrightError as error:
             return error_reply(error)
         except ClientDisconnect:
-            return Response(status_code=400)  # nobody reads it
-        except asyncio.CancelledError:  # the server ends before the answer is there
+            return Response(status_code=400)  # the client is gone
+        except asyncio.CancelledError:  # the server shuts down before the response is ready
             return error_reply(HttpError(503, "ENDING", "the server is shutting down", hint="start it again"))
-        except Exception as error:  # noqa: BLE001 - every request gets an answer
+        except Exception as error:  # noqa: BLE001 - every request gets a response
             print(f"{request.method} {request.url.path}: {type(error).__name__}: {error}", file=sys.stderr)  # noqa: T201
-            what = f"unexpected error: {type(error).__name__}"
+            message = f"unexpected error: {type(error).__name__}"
             return error_reply(
-                HttpError(500, "INTERNAL_ERROR", what, hint="this is a bug in goalwright; please report it")
+                HttpError(500, "INTERNAL_ERROR", message, hint="this is a bug in goalwright; please report it")
             )
 
     return answer
 
 
-async def _nothing(request: Request) -> Response:
-    what = f"{request.method} {request.url.path[:80]} is not served here"
-    raise HttpError(404, "NOT_FOUND", what, hint="see docs/serve.md; with --read-only nothing can be changed")
+async def _unknown_route(request: Request) -> Response:
+    message = f"{request.method} {request.url.path[:80]} is not served here"
+    raise HttpError(404, "NOT_FOUND", message, hint="see docs/serve.md; a read-only server changes nothing")
 
 
-async def _not_served(request: Request, error: Exception) -> Response:
-    """For what the router itself refuses."""
+async def _refused_by_router(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 404
     return error_reply(HttpError(status, "NOT_FOUND", f"{request.method} is not served here", hint="start at /"))

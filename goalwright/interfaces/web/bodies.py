@@ -1,4 +1,4 @@
-"""Reads what a request brings: JSON within a limit, raw bytes into a file, numbers and lists in its address."""
+"""Parses requests: JSON and raw bodies within limits, and numbers in the query."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ ARCHIVE = 100_000_000
 PAGE = 500
 _BIGGEST_NUMBER = 2**53
 Kind = TypeVar("Kind")
-# What half of a surrogate pair is written with, escaped or not; whole characters can be too.
+# Bytes that may be part of a lone surrogate, escaped or not.
 _SURROGATE = re.compile(rb"\\u[dD]|\xed")
 
 
 async def document(request: Request, *keys: str, limit: int = BODY) -> dict[str, Any]:
-    """The JSON object in a request's body, which has no other keys than these; empty if it has no body."""
+    """Return the JSON object in a request's body, empty without a body; raise if it has other keys than these."""
     data = await _data(request, limit)
     body: dict[str, Any] = _parsed(data, dict, "JSON object", "send one JSON object") if data else {}
     check_keys(body, keys)
@@ -36,7 +36,7 @@ async def document(request: Request, *keys: str, limit: int = BODY) -> dict[str,
 
 
 def check_keys(body: Mapping[str, Any], keys: Collection[str]) -> None:
-    """Raise if there is a key that means nothing: it may be a misspelled one, and its value would be lost."""
+    """Raise if there is an unknown key: it may be misspelled, and its value would be ignored."""
     if unknown := [key for key in body if key not in keys]:
         shown = ", ".join(map(_short, unknown[:5])) + (", …" if len(unknown) > 5 else "")
         hint = f"known keys: {', '.join(keys)}" if keys else "send no body, or {}"
@@ -44,7 +44,7 @@ def check_keys(body: Mapping[str, Any], keys: Collection[str]) -> None:
 
 
 async def rows(request: Request) -> list[Any]:
-    """The JSON list in a request's body."""
+    """Return the JSON list in a request's body."""
     return _parsed(await _data(request, BODY), list, "JSON list", "send a JSON list")
 
 
@@ -54,29 +54,28 @@ async def _data(request: Request, limit: int) -> bytes:
 
 def _parsed(data: bytes, kind: type[Kind], name: str, hint: str) -> Kind:
     try:
-        found = json.loads(data)
-        whole = _SURROGATE.search(data) is None or _is_text(found)
+        value = json.loads(data)
+        is_encodable = _SURROGATE.search(data) is None or _can_encode(value)
     except (ValueError, RecursionError) as error:
         raise InputError(f"the body is not JSON: {error}", hint=hint) from error
-    if not whole:
-        what = "half of a surrogate pair stands alone in the body"
-        raise InputError(what, hint="send whole characters, as UTF-8")
-    if not isinstance(found, kind):
+    if not is_encodable:
+        raise InputError("the body has half of a surrogate pair", hint="send whole characters, as UTF-8")
+    if not isinstance(value, kind):
         raise InputError(f"the body is not a {name}", hint=hint)
-    return found
+    return value
 
 
-def _is_text(found: Any) -> bool:
-    """Whether all strings of a JSON value can be written to a file."""
+def _can_encode(value: Any) -> bool:
+    """Return whether all strings of a JSON value can be encoded as UTF-8."""
     try:
-        json.dumps(found, ensure_ascii=False).encode()
+        json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError:
         return False
     return True
 
 
 async def save(request: Request, path: Path, limit: int) -> int:
-    """Write a raw body to a new file; returns its size."""
+    """Write a raw body to a new file, and return its size."""
     size = 0
     with path.open("xb") as file:
         async for chunk in _chunks(request, limit, "application/octet-stream"):
@@ -97,7 +96,7 @@ async def _chunks(request: Request, limit: int, kind: str) -> AsyncIterator[byte
 
 
 def number(request: Request, name: str, default: int, most: int = _BIGGEST_NUMBER) -> int:
-    """A number in the address, between 0 and `most`."""
+    """Return a number in the query, at most `most`."""
     text = request.query_params.get(name, "")
     if not text:
         return default
@@ -107,7 +106,7 @@ def number(request: Request, name: str, default: int, most: int = _BIGGEST_NUMBE
 
 
 def text(body: Mapping[str, Any], name: str, default: str = "") -> str:
-    """A string in a body."""
+    """Return a string in a body."""
     value = body.get(name)
     if value is None:
         return default
@@ -117,7 +116,7 @@ def text(body: Mapping[str, Any], name: str, default: str = "") -> str:
 
 
 def texts(body: Mapping[str, Any], name: str) -> tuple[str, ...]:
-    """A list of strings in a body; one string counts as a list of one."""
+    """Return a list of strings in a body; a single string counts as a list."""
     value = body.get(name)
     if value is None:
         return ()
@@ -129,7 +128,7 @@ def texts(body: Mapping[str, Any], name: str) -> tuple[str, ...]:
 
 
 def mapping(body: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """An object in a body."""
+    """Return an object in a body."""
     value = body.get(name)
     if value is None:
         return {}
@@ -139,15 +138,15 @@ def mapping(body: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 
 def text_mapping(body: Mapping[str, Any], name: str) -> dict[str, str]:
-    """An object in a body whose values are strings."""
-    found = mapping(body, name)
-    if not all(isinstance(item, str) for item in found.values()):
+    """Return an object in a body whose values are strings."""
+    values = mapping(body, name)
+    if not all(isinstance(item, str) for item in values.values()):
         raise InputError(f"the values of {name!r} must be strings", hint="see docs/serve.md")
-    return found
+    return values
 
 
 def flag(body: Mapping[str, Any], name: str) -> bool:
-    """A truth value in a body."""
+    """Return a Boolean in a body."""
     value = body.get(name, False)
     if not isinstance(value, bool):
         raise InputError(f"{name!r} must be true or false, not {_short(value)}", hint="see docs/serve.md")

@@ -1,4 +1,4 @@
-"""Tells when any process has written to the journal: one thread looks, and wakes those who wait."""
+"""Wakes streams when any process has written to the journal, and caches values that all streams read."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
     from goalwright_executor.stores.store import Store
 
-# Seconds between two looks as long as there is no journal.
-LOOK = 0.05
+# Seconds between two polls while there is no journal.
+POLL_SECONDS = 0.05
 
 T = TypeVar("T")
 
 
 class Changes:
-    """Looks at the journal while someone waits; `open_store` gives it, or None as long as there is none."""
+    """Polls the journal in a thread while streams wait; `open_store` returns None while there is no journal."""
 
     def __init__(self, open_store: Callable[[], Store | None]) -> None:
         self._open_store = open_store
@@ -34,7 +34,7 @@ class Changes:
 
     @contextmanager
     def waking(self) -> Iterator[asyncio.Event]:
-        """An event that is set at every change; clear it before looking at what changed."""
+        """Return an event that is set at every change; clear it before reading what changed."""
         if self._thread is None:
             self._loop = asyncio.get_running_loop()
             self._thread = threading.Thread(target=self._work, name="changes", daemon=True)
@@ -50,28 +50,28 @@ class Changes:
                 self._needed.clear()
 
     def wake(self) -> None:
-        """Wake everyone who waits."""
+        """Wake all waiting streams."""
         for woken in self._waiting:
             woken.set()
 
     def close(self) -> None:
-        """Look no more."""
+        """Stop polling."""
         self._ended = True
         self._needed.set()
         if self._thread is not None:
             self._thread.join()
 
     def _work(self) -> None:
-        pause, seen, look = threading.Event(), -1, LOOK
+        pause, seen, seconds = threading.Event(), -1, POLL_SECONDS
         while True:
             self._needed.wait()
             if self._ended:
                 return
-            pause.wait(look)
-            with suppress(GoalwrightError):  # a journal that cannot be read is reported to those who read it
+            pause.wait(seconds)
+            with suppress(GoalwrightError):  # routes that read the journal report its errors
                 store = self._open_store()
                 if store is not None:
-                    look = store.poll_seconds
+                    seconds = store.poll_seconds
                     if (now := store.changed()) != seen:
                         seen = now
                         self._notify()
@@ -83,17 +83,17 @@ class Changes:
 
 
 class Recent(Generic[T]):
-    """Gives what `read` gave within the last `seconds`, else reads again; safe in threads."""
+    """Caches the value of `read` for `seconds`; thread-safe."""
 
     def __init__(self, read: Callable[[], T], seconds: float) -> None:
         self._read = read
         self._seconds = seconds
         self._lock = threading.Lock()
-        self._kept: tuple[float, T] | None = None
+        self._cached: tuple[float, T] | None = None
 
     def __call__(self) -> T:
-        """The value, at most that old."""
+        """Return the value, read again if it is too old."""
         with self._lock:
-            if self._kept is None or time.monotonic() - self._kept[0] >= self._seconds:
-                self._kept = time.monotonic(), self._read()
-            return self._kept[1]
+            if self._cached is None or time.monotonic() - self._cached[0] >= self._seconds:
+                self._cached = time.monotonic(), self._read()
+            return self._cached[1]

@@ -1,7 +1,7 @@
-"""Bounds what connections without a token may hold: their number, and how long a request may stay unfinished.
+"""Limits connections without a token: how many there are, and how long a request may stay unfinished.
 
-Anyone on the machine can connect, and a process has few open files. A connection that has shown no token gives way to
-newer ones, so that the user's own finds room.
+Anyone on the machine can connect, and a process may open few files. The oldest connection without a token is dropped
+for a newer one, so that the user can always connect.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ UNFINISHED = 10.0  # seconds
 
 
 def bounded(is_user: Callable[[Scope], bool], seconds: float = UNFINISHED) -> type[H11Protocol]:
-    """The protocol of one server's connections; `is_user` says whether a request has the token."""
+    """Return the protocol class of one server; `is_user` returns whether a request has the token."""
     strangers: dict[BoundedProtocol, None] = {}
 
     class BoundedProtocol(H11Protocol):
@@ -30,25 +30,27 @@ def bounded(is_user: Callable[[Scope], bool], seconds: float = UNFINISHED) -> ty
         def connection_made(self, transport: Any) -> None:
             super().connection_made(transport)
             strangers[self] = None
-            self._expect()
+            self._start_timer()
             while len(strangers) > MOST_STRANGERS:
-                oldest = next((one for one in strangers if not one.is_answering), next(iter(strangers)))
+                oldest = next(
+                    (connection for connection in strangers if not connection.is_answering), next(iter(strangers))
+                )
                 oldest.drop()
 
         def connection_lost(self, exc: Exception | None) -> None:
             strangers.pop(self, None)
-            self._done()
+            self._stop_timer()
             super().connection_lost(exc)
 
         def data_received(self, data: bytes) -> None:
-            if self._timer is None and not self.is_answering:  # a further request begins
-                self._expect()
+            if self._timer is None and not self.is_answering:  # another request begins
+                self._start_timer()
             super().data_received(data)
 
         def handle_events(self) -> None:
             super().handle_events()
-            if self.is_answering:  # its head is complete
-                self._done()
+            if self.is_answering:  # the request's head is complete
+                self._stop_timer()
                 if self.scope is not None and is_user(dict(self.scope)):
                     strangers.pop(self, None)
 
@@ -58,13 +60,13 @@ def bounded(is_user: Callable[[Scope], bool], seconds: float = UNFINISHED) -> ty
 
         def drop(self) -> None:
             strangers.pop(self, None)
-            self._done()
+            self._stop_timer()
             self.transport.abort()
 
-        def _expect(self) -> None:
+        def _start_timer(self) -> None:
             self._timer = self.loop.call_later(seconds, self.drop)
 
-        def _done(self) -> None:
+        def _stop_timer(self) -> None:
             if self._timer is not None:
                 self._timer.cancel()
                 self._timer = None

@@ -1,4 +1,4 @@
-"""What a page has uploaded and not used yet: staged imports of skills, and files for a goal; kept for ten minutes."""
+"""Uploads that were not used yet: staged skill imports and files for a goal, kept for ten minutes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MOST = 32
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
-    """Something uploaded; closing it removes what was unpacked."""
+    """An upload; closing it deletes its files."""
 
     value: Staged | Path
     closing: ExitStack
@@ -31,7 +31,7 @@ class _Draft:
 
 
 class Drafts:
-    """The drafts by key, in a temporary folder of their own."""
+    """The drafts by key, in a temporary folder."""
 
     def __init__(self, workspace: Path) -> None:
         self._workspace = workspace
@@ -39,7 +39,7 @@ class Drafts:
         self._folder: Path | None = None
 
     def place(self, name: str = "upload") -> Path:
-        """A path for a new upload, in a folder of its own; refused if there are too many."""
+        """Return a path for a new upload, in a new folder; raise if there are too many uploads."""
         self.expire()
         if len(self._drafts) >= _MOST:
             raise HttpError(429, "TOO_MANY_DRAFTS", f"{_MOST} uploads are pending", hint="use or cancel some of them")
@@ -48,8 +48,8 @@ class Drafts:
         return Path(tempfile.mkdtemp(dir=self._folder)) / name
 
     def stage(self, archive: Path, name: str | None) -> tuple[str, Staged]:
-        """Unpack an archive for import, without keeping anything of it yet; the upload is removed."""
-        from goalwright_skills.manage import install  # here: it takes long to import, and most pages import nothing
+        """Unpack an archive for import, and remove the upload."""
+        from goalwright_skills.manage import install  # slow to import, and rarely needed
 
         with ExitStack() as stack:
             stack.callback(shutil.rmtree, archive.parent, ignore_errors=True)
@@ -63,31 +63,31 @@ class Drafts:
         return self._keep(file, stack)
 
     def staged(self, key: str) -> Staged:
-        """The staged import of a key."""
-        found = self._find(key)
-        if isinstance(found.value, Path):
+        """Return the staged import of a key."""
+        value = self._find(key).value
+        if isinstance(value, Path):
             raise unknown(key)
-        return found.value
+        return value
 
     def file(self, key: str, name: str | None = None) -> Path:
-        """The uploaded file of a key; with another `name` than its own, a copy beside it that is called so."""
-        found = self._find(key).value
-        if not isinstance(found, Path):
+        """Return the uploaded file of a key, or a copy of it beside it if `name` differs from its own."""
+        upload = self._find(key).value
+        if not isinstance(upload, Path):
             raise unknown(key)
-        if name is None or name == found.name:
-            return found
-        named = found.with_name(name)
-        if not named.exists():
-            safe_files.write(named, found.read_bytes(), below=found.parent)
-        return named
+        if name is None or name == upload.name:
+            return upload
+        copy = upload.with_name(name)
+        if not copy.exists():
+            safe_files.write(copy, upload.read_bytes(), below=upload.parent)
+        return copy
 
     def drop(self, key: str) -> None:
-        """Remove a draft and what was unpacked of it."""
+        """Remove a draft; raise if there is none of that key."""
         self._find(key)
         self.forget(key)
 
     def forget(self, key: str) -> None:
-        """Remove a draft, if it is still there."""
+        """Remove a draft if it still exists."""
         if (draft := self._drafts.pop(key, None)) is not None:
             draft.closing.close()
 
@@ -96,7 +96,7 @@ class Drafts:
         shutil.rmtree(upload.parent, ignore_errors=True)
 
     def expire(self) -> None:
-        """Remove the drafts that nobody used in time."""
+        """Remove the expired drafts."""
         now = time.monotonic()
         for key in [key for key, draft in self._drafts.items() if draft.until < now]:
             self.forget(key)
@@ -123,5 +123,5 @@ class Drafts:
 
 
 def unknown(key: str) -> HttpError:
-    """For a key that no draft has, or has any more."""
+    """Return the error for a key without a draft."""
     return HttpError(404, "NOT_FOUND", f"there is no upload {key[:40]!r}", hint=f"uploads are kept {MINUTES} minutes")

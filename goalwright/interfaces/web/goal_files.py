@@ -1,7 +1,7 @@
-"""The files that a request gives with a goal: named below the workspace, or uploaded.
+"""The files of a goal: named below the workspace, or uploaded.
 
-A run works with copies of uploads in its own folder. They are kept as drafts until it has begun: a plan that is made
-before names the drafts, and the copies when it is run.
+A run gets copies of uploads in its own folder. The uploads remain drafts until the run has started: a plan made earlier
+names the drafts, and its paths are replaced by those of the copies.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ _UPLOAD = "upload:"
 
 @dataclass(frozen=True, slots=True)
 class GoalFiles:
-    """The files of one request, where they are now; `uploads` are those that were uploaded, by their keys.
+    """The files of one request, with uploads by key.
 
-    Uploads of the same name get numbers: `data.csv` and `data-2.csv`. `copies` are those that a run has of them, by all
-    names that a plan may have for them.
+    Uploads of the same name get numbers: `data.csv` and `data-2.csv`. `copies` maps each path by which a plan may name
+    an upload to the run's copy.
     """
 
     workspace: Path
@@ -44,10 +44,10 @@ class GoalFiles:
 
     @classmethod
     def of(cls, workspace: Path, drafts: Drafts, names: Sequence[str]) -> Self:
-        """The files of these names; raises if one cannot be a file, or is no upload."""
+        """Return the files of these names; raise if a name is invalid or there is no such upload."""
         keys = dict.fromkeys(name.removeprefix(_UPLOAD) for name in names if name.startswith(_UPLOAD))
-        named = zip(keys, distinct([drafts.file(key).name for key in keys]), strict=True)
-        uploads = {key: drafts.file(key, name) for key, name in named}
+        upload_names = distinct([drafts.file(key).name for key in keys])
+        uploads = {key: drafts.file(key, name) for key, name in zip(keys, upload_names, strict=True)}
         paths = (
             uploads[name.removeprefix(_UPLOAD)] if name.startswith(_UPLOAD) else inside(workspace, name)
             for name in names
@@ -55,33 +55,33 @@ class GoalFiles:
         return cls(workspace, drafts, tuple(dict.fromkeys(paths)), uploads)
 
     def copied(self, run_id: str) -> Self:
-        """The files as a run has them: uploads are copied into its folder."""
+        """Copy the uploads into a run's folder, and return the files with these copies."""
         copies, names = dict[Path, Path](), dict[str, str]()
         for key, upload in self.uploads.items():
             copies[upload] = copy = self._folder(run_id) / "files" / upload.name
             try:
                 content = upload.read_bytes()
                 names |= {str(name): str(copy) for name in upload.parent.iterdir()}
-            except FileNotFoundError as error:  # another run has begun with it meanwhile
+            except FileNotFoundError as error:  # another run has taken it meanwhile
                 raise unknown(key) from error
             safe_files.write(copy, content, below=self.workspace)
         return replace(self, paths=tuple(copies.get(path, path) for path in self.paths), copies=names)
 
     def named_in(self, plan: Plan) -> Plan:
-        """The plan, with the names of the run's copies for the uploads that it was made for."""
+        """Return the plan with the paths of uploads replaced by those of the run's copies."""
         names = self.copies
         if not names:
             return plan
         pattern = re.compile("|".join(re.escape(name) for name in sorted(names, key=len, reverse=True)))
 
         def renamed(text: str) -> str:
-            return pattern.sub(lambda found: names[found[0]], text)
+            return pattern.sub(lambda match: names[match[0]], text)
 
         return Plan.from_dict(_with_texts(plan.to_dict(), renamed))
 
     @contextmanager
     def used_by(self, run_id: str) -> Iterator[None]:
-        """Drop the uploads once the block has begun the run; if it could not, the copies are removed instead."""
+        """Drop the uploads after the block has started the run; if that fails, remove the copies instead."""
         try:
             yield
         except Exception:
@@ -96,30 +96,30 @@ class GoalFiles:
 
 
 def _with_texts(value: Any, change: Callable[[str], str]) -> Any:
-    """A JSON value with all its strings changed, except keys."""
+    """Return a JSON value with all its strings changed, except keys."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, dict):
-        return {key: _with_texts(one, change) for key, one in value.items()}
-    return [_with_texts(one, change) for one in value] if isinstance(value, list | tuple) else value
+        return {key: _with_texts(item, change) for key, item in value.items()}
+    return [_with_texts(item, change) for item in value] if isinstance(value, list | tuple) else value
 
 
 def distinct(names: Sequence[str]) -> list[str]:
-    """File names that differ, also where upper and lower case do not count: one that is taken gets a number."""
-    given, taken = {name.casefold() for name in names}, set[str]()
-    found = []
+    """Return the names with numbers added to duplicates; upper and lower case count as equal."""
+    reserved, taken = {name.casefold() for name in names}, set[str]()
+    unique = []
     for name in names:
         path, free, number = PurePath(name), name, 1
-        while free.casefold() in taken or (number > 1 and free.casefold() in given):
+        while free.casefold() in taken or (number > 1 and free.casefold() in reserved):
             number += 1
             free = f"{path.stem}-{number}{path.suffix}"
         taken.add(free.casefold())
-        found.append(free)
-    return found
+        unique.append(free)
+    return unique
 
 
 def inside(workspace: Path, name: str) -> Path:
-    """A path below the workspace, links resolved; whether there is a file is not looked at."""
+    """Return a path below the workspace, with links resolved; the file need not exist."""
     root = workspace.resolve()
     path = Path(os.path.realpath(root / name)) if name and "\0" not in name else root
     if path == root or not path.is_relative_to(root):

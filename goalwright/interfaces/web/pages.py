@@ -1,10 +1,8 @@
-"""The page's own files: read once at the start, so that a request can name nothing else.
+"""The static files of the page, read once at startup, so that a request cannot reach any other file.
 
-A view is one script and two style sheets, joined from the modules, under names that hold their hash: a browser fetches
-three files instead of a hundred, and keeps them. The frame needs the first sheet alone: on a slow line it is seen while
-the rest is on its way. What neither a run nor the list of runs needs is a script of its own, which the first one
-fetches. A small script before them asks for what the view shows.
-`/index.html` is the same page from its modules, for those who work on it.
+The modules are bundled under names that contain their hash, so that browsers cache them: `frame.css`, enough for the
+first paint; `app.css`; `first.js`, which requests the view's data early; `app.js`, for a run and the list of runs; and
+`other_views.js`, which `app.js` loads when needed. `/index.html` is the same page from its modules, for development.
 """
 
 from __future__ import annotations
@@ -27,9 +25,9 @@ if TYPE_CHECKING:
 
 _FOLDER = Path(__file__).parent / "static"
 _INDEX = "index.html"
-# Each with how a browser loads it: one that is deferred would otherwise wait until everything else is there.
+# The entry scripts with their attributes; a deferred script would otherwise load last.
 _ENTRIES = {"first": "", "app": 'defer fetchpriority="high" '}
-# What the script of the page fetches when it is needed.
+# The script that `app.js` loads when needed.
 _LATER = "other_views"
 _TYPES = {
     ".html": "text/html; charset=utf-8",
@@ -52,7 +50,7 @@ class _File:
 
 
 class Pages:
-    """Serves the static files; every other address without a dot is a view of the page itself."""
+    """Serves the static files; every other address without a dot is a view of the page."""
 
     def __init__(self, folder: Path = _FOLDER) -> None:
         self._files = {
@@ -63,14 +61,14 @@ class Pages:
         self._view = self._join(self._files[_INDEX].data.decode())
 
     def _join(self, index: str) -> _File:
-        """The page with its modules in one script and its styles in one sheet."""
-        frame, *rest = _STYLE.findall(index)
+        """Return the page with its modules and styles bundled."""
+        frame, *others = _STYLE.findall(index)
         links = self._sheet("frame", [frame])
         later = self._keep(_LATER, page_script.joined(f"{_LATER}.js", "app.js").encode(), ".js")
-        for entry, how in _ENTRIES.items():
+        for entry, attributes in _ENTRIES.items():
             script = page_script.joined(f"{entry}.js").replace(f"./{_LATER}.js", f"/{later}").encode()
-            links += f'<script {how}src="/{self._keep(entry, script, ".js")}"></script>\n'
-        sheets = iter([links, self._sheet("app", rest)])
+            links += f'<script {attributes}src="/{self._keep(entry, script, ".js")}"></script>\n'
+        sheets = iter([links, self._sheet("app", others)])
         return _file(_STYLE.sub(lambda _: next(sheets, ""), _SCRIPT.sub("", index)).encode(), ".html")
 
     def _sheet(self, name: str, styles: list[str]) -> str:
@@ -78,30 +76,30 @@ class Pages:
         return f'<link rel="stylesheet" href="/{self._keep(name, data, ".css")}">\n'
 
     def _keep(self, name: str, data: bytes, suffix: str) -> str:
-        named = f"{name}-{hashlib.sha256(data).hexdigest()[:16]}{suffix}"
-        self._files[named] = _file(data, suffix, _KEPT)
-        return named
+        hashed_name = f"{name}-{hashlib.sha256(data).hexdigest()[:16]}{suffix}"
+        self._files[hashed_name] = _file(data, suffix, _KEPT)
+        return hashed_name
 
     async def answer(self, request: Request) -> Response:
         """Answer a request for a file or a view."""
         name = request.path_params.get("path", "")
-        found = self._files.get(name)
-        if found is None and "." not in name.rpartition("/")[2]:
-            found = self._view
-        if found is None:
+        file = self._files.get(name)
+        if file is None and "." not in name.rpartition("/")[2]:
+            file = self._view
+        if file is None:
             raise HttpError(404, "NOT_FOUND", f"there is no page {name[:80]!r}", hint="start at /")
-        headers = {"etag": found.tag, "cache-control": found.cache, "vary": "accept-encoding"}
-        if request.headers.get("if-none-match") == found.tag:
+        headers = {"etag": file.tag, "cache-control": file.cache, "vary": "accept-encoding"}
+        if request.headers.get("if-none-match") == file.tag:
             return Response(status_code=304, headers=headers)
-        headers["content-type"] = found.kind
+        headers["content-type"] = file.kind
         if accepts_gzip(request):
-            return Response(_packed(found.data), headers={**headers, "content-encoding": "gzip"})
-        return Response(found.data, headers=headers)
+            return Response(_packed(file.data), headers={**headers, "content-encoding": "gzip"})
+        return Response(file.data, headers=headers)
 
 
 @cache
 def _packed(data: bytes) -> bytes:
-    """A file as it is sent; those that nobody asks for are never compressed."""
+    """Return a file compressed; cached."""
     return pack(data, level=9)
 
 

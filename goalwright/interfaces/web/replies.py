@@ -1,4 +1,4 @@
-"""Answers as JSON and as event streams."""
+"""Responses: JSON, event streams, attachments, and their compression."""
 
 from __future__ import annotations
 
@@ -21,30 +21,27 @@ if TYPE_CHECKING:
     from goalwright.interfaces.web.site import Site
     from goalwright_skills.errors import GoalwrightError
 
-# How long a page waits before it connects again, in milliseconds; and what keeps a quiet connection open.
+# The milliseconds after which a page reconnects, and a comment that keeps an idle connection open.
 RETRY = b"retry: 1000\n\n"
 COMMENT = b": here\n\n"
-# Smaller answers fit into one or two packets as they are.
+# Smaller responses fit into one or two packets.
 _LEAST_COMPRESSED = 2_000
-# JSON escapes the line breaks that an event stream knows; some readers break lines at these, too.
+# Line breaks that JSON does not escape, and at which some clients split lines.
 _BREAKS = {0x85: "\\u0085", 0x2028: "\\u2028", 0x2029: "\\u2029"}
 
 
 def as_json(value: Any) -> bytes:
-    """A value as JSON; a lone surrogate, which UTF-8 does not have, is written as an escape."""
+    """Encode a value as JSON; a lone surrogate, which UTF-8 cannot encode, is escaped."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str).encode("utf-8", "backslashreplace")
 
 
 def json_reply(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """An answer in JSON."""
+    """Return a JSON response."""
     return Response(as_json(value), status, headers, "application/json")
 
 
 def in_thread(read: Callable[[Site, Request], Any]) -> Callable[[Site, Request], Awaitable[Response]]:
-    """The handler that answers with what a function reads, in a thread: reading must not keep others waiting.
-
-    It is for requests that bring no body.
-    """
+    """Make a handler of a function that blocks: it runs in a thread. For requests without a body."""
 
     @wraps(read)
     async def answer(site: Site, request: Request) -> Response:
@@ -56,24 +53,24 @@ def in_thread(read: Callable[[Site, Request], Any]) -> Callable[[Site, Request],
 
 
 def error_reply(error: GoalwrightError) -> Response:
-    """The answer to a request that is refused."""
+    """Return the response to a refused request."""
     return json_reply(to_dict(error), status_of(error))
 
 
 def event(kind: str, data: Any, seq: int | None = None) -> bytes:
-    """One event of a stream; those that the journal has carry its number, by which a page continues."""
-    place = f"id: {seq}\n" if seq is not None else ""
+    """Encode one event of a stream; a journaled event has a number, from which a page resumes."""
+    id_line = f"id: {seq}\n" if seq is not None else ""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), default=str).translate(_BREAKS)
-    return f"{place}event: {kind}\ndata: {text}\n\n".encode("utf-8", "backslashreplace")
+    return f"{id_line}event: {kind}\ndata: {text}\n\n".encode("utf-8", "backslashreplace")
 
 
 def stream_reply(events: AsyncIterator[bytes]) -> Response:
-    """An event stream."""
+    """Return an event stream."""
     return StreamingResponse(events, media_type="text/event-stream", headers={"x-accel-buffering": "no"})
 
 
 def attachment(data: bytes | AsyncIterator[bytes], name: str) -> Response:
-    """Bytes that a browser saves and never shows."""
+    """Return bytes that a browser saves and never displays."""
     plain = "".join(char if char.isascii() and (char.isalnum() or char in "._-") else "_" for char in name) or "file"
     headers = {"content-disposition": f'attachment; filename="{plain}"'}
     if isinstance(data, bytes):
@@ -82,18 +79,20 @@ def attachment(data: bytes | AsyncIterator[bytes], name: str) -> Response:
 
 
 def accepts_gzip(request: Request) -> bool:
-    """Whether the one who asks can read it."""
-    given = (part.partition(";") for part in request.headers.get("accept-encoding", "").lower().split(","))
-    return any(name.strip() == "gzip" and rest.replace(" ", "") not in ("q=0", "q=0.0") for name, _, rest in given)
+    """Return whether the client accepts gzip."""
+    encodings = (part.partition(";") for part in request.headers.get("accept-encoding", "").lower().split(","))
+    return any(
+        name.strip() == "gzip" and weight.replace(" ", "") not in ("q=0", "q=0.0") for name, _, weight in encodings
+    )
 
 
 def pack(data: bytes, *, level: int) -> bytes:
-    """The data compressed; the same bytes for the same data."""
+    """Compress data; equal data gives equal bytes."""
     return gzip.compress(data, level, mtime=0)
 
 
 async def compressed(request: Request, reply: Response) -> Response:
-    """An answer in JSON, made smaller if it is long."""
+    """Compress a long JSON response if the client accepts gzip; event streams and files are left alone."""
     kind = reply.headers.get("content-type", "")
     if not kind.startswith("application/json") or len(reply.body) < _LEAST_COMPRESSED or not accepts_gzip(request):
         return reply

@@ -1,4 +1,4 @@
-"""Runs the server: binds a port, serves until it is asked to end, and interrupts its runs cleanly."""
+"""Runs the server: binds a port, serves until interrupted, and then interrupts its runs cleanly."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from goalwright.interfaces.web.site import Site
 
 _TRIES = 50
-# How long open connections may take to end once the server is asked to, in seconds.
+# Seconds that open connections get to end at shutdown.
 _GRACE = 5
-# When the first page is shown, in seconds after the start.
-_SETTLED = 4
-_BACKLOG = 64  # as many are accepted at once, before the first of them can be closed again
+# Seconds after the start when the first page has loaded.
+_LOADED = 4
+_BACKLOG = 64  # connections that are accepted before the first can be closed again
 
 
 def bind(host: str, port: int, *, allow_remote: bool) -> socket.socket:
-    """A listening socket; where the port is taken, on the next free one."""
+    """Return a listening socket, on the next free port if the port is taken."""
     if not allow_remote and not _is_loopback(host):
         raise InputError(
             f"--host {host} can be reached from other machines, and nothing is encrypted",
@@ -69,7 +69,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def _load_routes() -> None:
-    """Import what all routes need, beside what pages ask for, so that the first goal starts at once."""
+    """Import all routes in a thread, so that the first goal starts quickly."""
 
     def work() -> None:
         for route in ROUTES:
@@ -79,7 +79,7 @@ def _load_routes() -> None:
 
 
 class WebServer(uvicorn.Server):
-    """The server of one site; `address` holds its token. It ends as `goalwright run` does: at once at the second Ctrl-C."""
+    """The server of one site; `address` contains its token. A second Ctrl-C ends it at once, as in `goalwright run`."""
 
     def __init__(self, site: Site, listening: socket.socket, exit_program: Callable[[], None]) -> None:
         token = secrets.token_urlsafe(32)
@@ -106,8 +106,8 @@ class WebServer(uvicorn.Server):
         )
 
     async def run_to_end(self) -> list[str]:
-        """Serve until Ctrl-C or `end`; returns the ids of the runs that were interrupted by it."""
-        asyncio.get_running_loop().call_later(_SETTLED, _load_routes)
+        """Serve until Ctrl-C or `end`; return the ids of the runs that were interrupted."""
+        asyncio.get_running_loop().call_later(_LOADED, _load_routes)
         try:
             await self.serve(sockets=[self._listening])
         finally:
@@ -115,22 +115,22 @@ class WebServer(uvicorn.Server):
         return interrupted
 
     def end(self) -> None:
-        """Serve no further request: streams end, and the runs of this process are interrupted."""
+        """Stop serving, end all streams, and interrupt the runs of this process."""
         self.should_exit = True
-        self._site.streams.closing = True  # else open pages would keep the server waiting
+        self._site.streams.closing = True  # open pages would otherwise keep the server waiting
         self._site.changes.wake()
         self._site.work.stop_all()
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Handle signals while the block lasts; they are not raised again afterwards, when runs are being ended."""
+        """Handle signals during the block; unlike uvicorn, do not raise them again while runs are being interrupted."""
         loop, signals = asyncio.get_running_loop(), (signal.SIGINT, signal.SIGTERM)
-        if sys.platform == "win32":  # there, asyncio has no handlers for signals: Ctrl-C ends the process
+        if sys.platform == "win32":  # asyncio has no signal handlers there: Ctrl-C ends the process
             yield
             return
         before = {number: signal.getsignal(number) for number in signals}
         for number in signals:
-            loop.add_signal_handler(number, self._interrupted)
+            loop.add_signal_handler(number, self._on_signal)
         try:
             yield
         finally:
@@ -140,7 +140,7 @@ class WebServer(uvicorn.Server):
 
     _was_interrupted = False
 
-    def _interrupted(self) -> None:
+    def _on_signal(self) -> None:
         if self._was_interrupted:
             self._exit_program()
         self._was_interrupted = True

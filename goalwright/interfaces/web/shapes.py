@@ -1,4 +1,4 @@
-"""Values to JSON: what a page needs of runs, rows and batches beside what `--json` prints."""
+"""Runs and rows as JSON: the fields that `--json` prints, and more that the page needs."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ if TYPE_CHECKING:
 
     from goalwright_executor.stores.row import Row, RunSummary
 
-# Longer texts are cut in a stream; the route of a task has them whole.
+# Streams cut longer texts; the route of a task has them whole.
 LONG = 2_000
-# What a person decides about is never cut: they would allow, or edit, what they have not seen.
+# A person decides about these events and must see them whole.
 _WHOLE = frozenset({"approval_asked"})
-# Lists in events that a page shows a few entries of.
+# Lists in events of which a page shows only some entries.
 _MANY = {"skills": 100, "messages": 0}
 _SETTINGS = ("model", "max_cost", "max_tokens", "timeout", "max_concurrency", "detector")
 
 
 def summary(run: RunSummary) -> dict[str, Any]:
-    """A run as a line of a list."""
+    """Return a run as a row of a list."""
     more = {
         "parent": run.parent,
         "done": run.done,
@@ -40,7 +40,7 @@ def summary(run: RunSummary) -> dict[str, Any]:
 
 
 def short_row(row: Row) -> dict[str, Any]:
-    """A row without long texts; one that had some says so by `cut`."""
+    """Return a row with long texts cut; `cut` is set if there were any."""
     if row.type in _WHOLE:
         return row.to_dict()
     body, was_cut = _short(row.body, "")
@@ -77,25 +77,25 @@ def _length(value: Any) -> int:
 
 
 def run(rows: Iterable[Row], *, alive: bool, held_by: str | None) -> dict[str, Any]:
-    """A run as it stands: its timeline without outputs, what it was started with, and the number of its last event.
+    """Return a run's timeline without outputs, its inputs, and the sequence number of its last event.
 
-    A page applies the events after that number. Timeline and number come from one reading, so none is missed.
+    A page applies the events after that number. Both are read at once, so that no event is missed.
     """
-    seen = _Seen()
-    shown = timeline(seen.note(rows), alive=alive)
+    extras = _Extras()
+    shown = timeline(extras.note(rows), alive=alive)
     return shown.to_dict(outputs=False) | {
         "code": shown.result.code,
-        "last_seq": seen.last_seq,
-        "last_at": seen.last_at,
+        "last_seq": extras.last_seq,
+        "last_at": extras.last_at,
         "now": datetime.now(UTC).isoformat(),
         "held_by": held_by,
-        "settings": {name: seen.settings.get(name) for name in _SETTINGS},
-        "given": seen.given,
+        "settings": {name: extras.settings.get(name) for name in _SETTINGS},
+        "given": extras.given,
     }
 
 
-class _Seen:
-    """What is of interest in rows beside the timeline, noted as they pass."""
+class _Extras:
+    """Values that the timeline does not keep, noted as its rows pass."""
 
     def __init__(self) -> None:
         self.last_seq = 0
@@ -111,7 +111,7 @@ class _Seen:
             if row.type == "run_started":
                 names = ("asked_skills", "files", "answers", "batch", "batch_goal", "batch_size", "versions", "recipe")
                 self.given = {name: row.body.get(name) for name in names}
-                turn = row.body.get("conversation") or {}  # what it saw of others is long
+                turn = row.body.get("conversation") or {}  # without the earlier turns that it saw, which are long
                 self.given |= {"conversation": turn.get("id"), "turn": turn.get("number")}
             if row.type in TYPES:
                 yield row

@@ -1,4 +1,4 @@
-"""What the routes share: the workspace, its settings and skills, the journal, and the runs that were started here."""
+"""The state that the routes share: the workspace, its settings and skills, the journal, and the runs started here."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from goalwright_executor.stores.row import Row, RunSummary
     from goalwright_executor.stores.store import Store
 
-# What a page may set for a run. Everything that is guarded, and where models are reached, stays as the user has it.
+# The settings that a page may change for a run; guarded settings and the addresses of models are left out.
 GIVEN = frozenset(
     {
         "model", "fallback", "decomposer", "task", "synthesis", "detector", "strict_skills", "max_concurrency",
@@ -43,17 +43,16 @@ GIVEN = frozenset(
     }
 )  # fmt: skip
 
-
-# Seconds for which a look at the skills, and one at the newest runs, serves all streams; and how many those are.
-_STAMP = 1.5
-_LINES = 0.4
+# Seconds for which all streams share a check of the skills, and a list of the newest runs; and the length of the list.
+_SKILLS_SECONDS = 1.5
+_RUNS_SECONDS = 0.4
 _NEWEST = 200
-# How long a request waits for runs that are not in the index, in seconds.
-_CATCH_UP = 0.5
+# Seconds that a request waits for runs to be indexed.
+_INDEX_SECONDS = 0.5
 
 
 class Site:
-    """One workspace as a page sees it; `flags` are settings from the command line, the last two are for tests."""
+    """One workspace; `flags` are settings from the command line, and `open_model` and `pulls` are for tests."""
 
     def __init__(
         self,
@@ -75,11 +74,11 @@ class Site:
         self._workspace: Workspace | None = None
         self._indexing: threading.Thread | None = None
         self.selecting = threading.Lock()
-        self.turning = asyncio.Lock()  # of conversations: one turn begins at a time
+        self.turning = asyncio.Lock()  # turns of conversations start one at a time
         self.changes = Changes(self.store)
         self.streams = Streams()
-        self.skills_stamp = Recent(self._skills_stamp, _STAMP)
-        self.newest = Recent(self._newest, _LINES)
+        self.skills_stamp = Recent(self._skills_stamp, _SKILLS_SECONDS)
+        self.newest = Recent(self._newest, _RUNS_SECONDS)
         self.drafts = Drafts(self.paths.workspace)
         self.work = Work(self.journal)
         self.logins = WebLogins()
@@ -89,13 +88,13 @@ class Site:
         return [self.local(run) for run in store.summaries(_NEWEST)] if store is not None else []
 
     def _skills_stamp(self) -> int:
-        """A number that differs when a skill was added, changed or deleted."""
+        """Return a number that changes when a skill is added, changed or deleted."""
         registry = self.workspace.skills.registry
         registry.refresh()
         return hash(tuple((skill.file, skill.stamp, skill.state) for skill in registry.list_skills(all=True)))
 
     def resolved(self, given: Mapping[str, Any] | None = None) -> Resolved:
-        """The settings in force now, with those that a page gives for one run."""
+        """Return the current settings, with those that a page gives for one run."""
         given = {key: value for key, value in (given or {}).items() if value not in (None, "", [])}
         if unknown := sorted(set(given) - GIVEN):
             raise InputError(f"a page cannot set {', '.join(unknown)}", hint=f"it can set {', '.join(sorted(GIVEN))}")
@@ -105,37 +104,39 @@ class Site:
 
     @property
     def settings(self) -> Settings:
-        """The settings in force now."""
+        """The current settings."""
         return self.resolved().settings
 
     def store(self) -> Store | None:
-        """The recorded runs; None as long as nothing was run here."""
+        """Return the recorded runs; None if nothing has been run here."""
         with self._opening:
             if self._store is None:
                 settings = self.settings
                 if not settings.journal and not (self.paths.agents / "journal.sqlite").exists():
                     return None
-                from goalwright.runs.stored import records  # here, as below: what a first page needs is imported first
+                from goalwright.runs.stored import (
+                    records,
+                )  # late, for a quick first page
 
                 self._store = records.recorded_runs(self.paths, settings)
             return self._store
 
     def catch_up(self) -> bool:
-        """Put runs into the index that are not in it yet; whether all are. What takes long goes on in a thread."""
+        """Index new runs, and return whether all are indexed; a long backlog is indexed in a thread."""
         from goalwright_executor.history.indexer import catch_up
 
         store = self.reading()
         if self._indexing is not None and self._indexing.is_alive():
             return False
         try:
-            if catch_up(store, _CATCH_UP):
+            if catch_up(store, _INDEX_SECONDS):
                 return True
-        except GoalwrightError:  # a journal that cannot be written can be searched as it is
+        except GoalwrightError:  # a read-only journal is searched with its present index
             return True
 
         def work() -> None:
             with suppress(GoalwrightError):
-                while not self.streams.closing and not catch_up(store, _CATCH_UP) and store.unindexed(_NEWEST):
+                while not self.streams.closing and not catch_up(store, _INDEX_SECONDS) and store.unindexed(_NEWEST):
                     pass
 
         self._indexing = threading.Thread(target=work, name="index", daemon=True)
@@ -143,14 +144,14 @@ class Site:
         return False
 
     def reading(self) -> Store:
-        """The recorded runs; raises if there are none."""
-        found = self.store()
-        if found is None:
+        """Return the recorded runs; raise if there are none."""
+        store = self.store()
+        if store is None:
             raise UnknownRun("nothing has been run in this workspace yet", hint="start with a new goal")
-        return found
+        return store
 
     def journal(self) -> Journal:
-        """The journal for runs that are started here, opened when first needed."""
+        """Return the journal for runs started here, opened when first needed."""
         with self._opening:
             if self._journal is None:
                 from goalwright.runs.stored import records
@@ -159,32 +160,32 @@ class Site:
             return self._journal
 
     def find(self, run_id: str) -> RunSummary:
-        """The run of exactly this id."""
-        found = self.reading().find(run_id)
-        if found.run_id != run_id:
+        """Return the run of exactly this id."""
+        run = self.reading().find(run_id)
+        if run.run_id != run_id:
             raise UnknownRun(f"there is no run {run_id!r}", hint="see the list of runs")
-        return self.local(found)
+        return self.local(run)
 
     def rows(self, run_id: str, *, types: Collection[str] = (), after: int = 0) -> Iterator[Row]:
-        """A run's events as they are shown: with the paths of this checkout."""
+        """Return a run's events with the paths of this checkout."""
         from goalwright.runs.stored import records
 
         return records.local_rows(self.reading().rows(run_id, types=types, after=after), self.paths)
 
     def local(self, run: RunSummary) -> RunSummary:
-        """A run's line as it is shown, likewise."""
+        """Return a run's summary with the paths of this checkout."""
         from goalwright.runs.stored import records
 
         return records.local_summary(run, self.paths)
 
     def held_by(self, run: RunSummary) -> str | None:
-        """Which process runs it: `here`, `elsewhere` or None."""
+        """Return which process runs it: `here`, `elsewhere` or None."""
         if self.work.holds(run.run_id):
             return "here"
         return "elsewhere" if run.status == "running" else None
 
     def run_status(self, run_id: str) -> dict[str, Any] | None:
-        """How a run stands and which process runs it; None if it was deleted."""
+        """Return a run's status and which process runs it; None if it was deleted."""
         try:
             run = self.find(run_id)
         except UnknownRun:
@@ -193,17 +194,17 @@ class Site:
 
     @property
     def workspace(self) -> Workspace:
-        """The workspace's skills and tools, as the settings have them now."""
+        """The workspace's skills and tools, with the current settings."""
         from goalwright.workspace.workspace import Workspace
 
         settings = self.settings
-        known = self._workspace
-        if known is None or known.settings != settings:
-            known = self._workspace = Workspace(self.paths, settings)
-        return known
+        workspace = self._workspace
+        if workspace is None or workspace.settings != settings:
+            workspace = self._workspace = Workspace(self.paths, settings)
+        return workspace
 
     def runtime(self, settings: Settings, use: Mapping[str, Path] | None = None, *, record: bool = True) -> Goalwright:
-        """A runtime for one run; those that record share one journal."""
+        """Return a runtime for one run; recording runtimes share one journal."""
         from goalwright.models.litellm import lifecycle
         from goalwright.runs.runtime import Goalwright
 
@@ -218,14 +219,14 @@ class Site:
         )
 
     async def close(self) -> list[str]:
-        """Interrupt what runs here and close everything; returns the ids of the runs that were interrupted."""
+        """Interrupt the runs here, close everything, and return the ids of the interrupted runs."""
         self.streams.closing = True
         self.changes.wake()
         interrupted = await self.work.close()
         self.changes.close()
         self.drafts.close()
         if self._indexing is not None:
-            await asyncio.to_thread(self._indexing.join, 5 * _CATCH_UP)
+            await asyncio.to_thread(self._indexing.join, 5 * _INDEX_SECONDS)
         if self._journal is not None:
             self._journal.close()
         if self._store is not None:

@@ -1,4 +1,4 @@
-"""The streams of events that pages have open."""
+"""The event streams that pages have open."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterator, Sequence
 
 MOST_STREAMS = 32
-# How many pieces are read ahead of a slow page.
+# Pieces that are buffered for a slow page.
 _AHEAD = 4
 
 
 class Streams:
-    """Counts the open streams, and ends them when the server ends."""
+    """Counts the open streams; they end once `closing` is set."""
 
     def __init__(self) -> None:
         self.closing = False
@@ -25,7 +25,7 @@ class Streams:
 
     @contextmanager
     def one(self) -> Iterator[None]:
-        """One more stream, while the block lasts; refused if there are too many."""
+        """Count a stream while it is open; raise if there are too many."""
         self.check()
         self._open += 1
         try:
@@ -34,14 +34,14 @@ class Streams:
             self._open -= 1
 
     def check(self) -> None:
-        """Raise if no further stream may be opened."""
+        """Raise if there are too many streams."""
         if self._open >= MOST_STREAMS:
             raise HttpError(
                 429, "TOO_MANY_STREAMS", f"{MOST_STREAMS} streams are already open", hint="close some of the pages"
             )
 
     async def counted(self, sources: Sequence[AsyncGenerator[bytes]]) -> AsyncGenerator[bytes]:
-        """One stream of the pieces of all sources as they come, until each of them has ended."""
+        """Merge several sources into one stream, until all of them have ended."""
         with self.one():
             pieces: asyncio.Queue[bytes | Exception | None] = asyncio.Queue(_AHEAD)
             readers = [asyncio.create_task(_read(source, pieces)) for source in sources]
@@ -62,12 +62,12 @@ class Streams:
 
 
 async def _read(source: AsyncGenerator[bytes], pieces: asyncio.Queue[bytes | Exception | None]) -> None:
-    """Put the pieces of a source into the queue, then None, or what went wrong."""
+    """Put the pieces of a source into the queue, then None or the exception that ended it."""
     try:
         async with aclosing(source):
             async for piece in source:
                 await pieces.put(piece)
-    except Exception as error:  # noqa: BLE001 - it is raised where the stream is read
+    except Exception as error:  # noqa: BLE001 - the stream's reader raises it
         await pieces.put(error)
     else:
         await pieces.put(None)

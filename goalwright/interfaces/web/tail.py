@@ -1,4 +1,4 @@
-"""A run's events as they are written, by any process, for one page."""
+"""Streams a run's events to one page as any process writes them."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ if TYPE_CHECKING:
     from goalwright.interfaces.web.work import Streamed
     from goalwright_executor.stores.row import Row
 
-# How many rows are read at a time, and the seconds between two comments.
+# The rows that are read at a time, and the seconds between two comments.
 _ROWS = 500
-_QUIET = 15.0
-# How often a run is looked at whose process may have died without a word, in seconds.
-_LOOK = 2.0
-# The least time between two looks at a run that nobody works on.
-_CALM = 0.2
+_COMMENT_SECONDS = 15.0
+# The seconds between two status checks: the process of a run may die silently.
+_CHECK = 2.0
+# The seconds to wait between two checks of a run that is not running.
+_PAUSE = 0.2
 
 
 async def follow(site: Site, run_id: str, after: int) -> AsyncGenerator[bytes]:
-    """The run's rows after a number, then each as it is written, until the run has ended and nobody holds it.
+    """Yield the run's rows after a sequence number, then each new row, until the run has ended.
 
-    `run_status`, `text_streamed` and `tool_output` are not in the journal and have no number: a page that comes back
-    misses none of the rest.
+    `run_status`, `text_streamed` and `tool_output` are not journaled and have no number; a page that reconnects misses
+    no other event.
     """
     texts: deque[Streamed] = deque()
     with site.changes.waking() as woken, site.work.listening(run_id, texts.append, woken):
         yield RETRY
-        shown: dict[str, Any] | None = None
-        looked = spoke = 0.0
+        sent_status: dict[str, Any] | None = None
+        checked_at = commented_at = 0.0
         while not site.streams.closing:
             woken.clear()
             for piece in _pieces(run_id, texts):
@@ -53,51 +53,48 @@ async def follow(site: Site, run_id: str, after: int) -> AsyncGenerator[bytes]:
             if len(rows) == _ROWS:
                 continue
             now = time.monotonic()
-            if rows or now - looked >= _LOOK:
-                looked = now
+            if rows or now - checked_at >= _CHECK:
+                checked_at = now
                 status = await asyncio.to_thread(site.run_status, run_id)
                 ended = status is None or status["held_by"] is None
                 if ended and await _has_more(site, run_id, after):
-                    continue  # what was written before the end comes before the word of it
-                if status != shown or (ended and shown is None):
-                    shown = status
+                    continue  # send the last rows before the end
+                if status != sent_status or (ended and sent_status is None):
+                    sent_status = status
                     yield event("run_status", status or {"run_id": run_id, "status": None, "held_by": None})
                 if ended:
                     return
-            if now - spoke >= _QUIET:
-                spoke = now
+            if now - commented_at >= _COMMENT_SECONDS:
+                commented_at = now
                 yield COMMENT
-            try:
-                async with asyncio.timeout(_LOOK):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_CHECK):
                     await woken.wait()
-            except TimeoutError:
-                pass
 
 
 async def at_rest(site: Site, run_id: str, after: int) -> AsyncGenerator[bytes]:
-    """One word, `rest`, when a run that nobody works on has more events than that, or is gone: it is read again then.
+    """Yield one `rest` event when a run that is not running gets further events or is deleted.
 
-    Lists tell of the newest runs alone, and once a second: a run may have been continued and wait again by then.
+    The page then reads the run again. The stream of lists is not enough: it has only the newest runs, once a second.
     """
     with site.changes.waking() as woken:
         yield RETRY
-        spoke = time.monotonic()
+        commented_at = time.monotonic()
         while not site.streams.closing:
             woken.clear()
-            if await asyncio.to_thread(_is_other, site, run_id, after):
+            if await asyncio.to_thread(_has_changed, site, run_id, after):
                 yield event("rest", {"run_id": run_id})
                 return
-            if time.monotonic() - spoke >= _QUIET:
-                spoke = time.monotonic()
+            if time.monotonic() - commented_at >= _COMMENT_SECONDS:
+                commented_at = time.monotonic()
                 yield COMMENT
             with suppress(TimeoutError):
-                async with asyncio.timeout(_QUIET):
+                async with asyncio.timeout(_COMMENT_SECONDS):
                     await woken.wait()
-            await asyncio.sleep(_CALM)  # others may write much
+            await asyncio.sleep(_PAUSE)  # other runs may write often
 
 
-def _is_other(site: Site, run_id: str, after: int) -> bool:
-    """Whether a run is no longer what was read until an event."""
+def _has_changed(site: Site, run_id: str, after: int) -> bool:
     try:
         return next(site.reading().rows(site.find(run_id).run_id, types=TYPES, after=after), None) is not None
     except UnknownRun:
@@ -109,23 +106,22 @@ def _read(site: Site, run_id: str, after: int) -> list[Row]:
 
 
 async def _has_more(site: Site, run_id: str, after: int) -> bool:
-    """Whether something was written between the last reading and the run's end."""
     return bool(await asyncio.to_thread(_read, site, run_id, after))
 
 
 def _pieces(run_id: str, texts: deque[Streamed]) -> Iterator[bytes]:
-    """The pieces of streamed text so far, one event for all that belong together."""
+    """Yield the streamed text so far, with adjacent pieces of the same source joined."""
     while texts:
         first = texts.popleft()
-        text, whose = first.text, _whose(first)
-        while texts and _whose(texts[0]) == whose:
+        text, source = first.text, _source(first)
+        while texts and _source(texts[0]) == source:
             text += texts.popleft().text
-        kind, about = whose
-        yield event(kind, {"run_id": run_id, **dict(about), "text": text})
+        kind, fields = source
+        yield event(kind, {"run_id": run_id, **dict(fields), "text": text})
 
 
-def _whose(piece: Streamed) -> tuple[str, tuple[tuple[str, str | None], ...]]:
-    """What a piece is called, and what it is a piece of."""
+def _source(piece: Streamed) -> tuple[str, tuple[tuple[str, str | None], ...]]:
+    """Return the event type of a piece of text, and the fields that name its source."""
     if isinstance(piece, TextStreamed):
         return "text_streamed", (("task", piece.task), ("role", piece.role))
     return "tool_output", (("task", piece.task), ("name", piece.name))

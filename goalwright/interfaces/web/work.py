@@ -1,4 +1,4 @@
-"""The runs that this process started, and how they are stopped."""
+"""The runs of this process: starting, stopping, and answers that wait for a run to end."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 MOST_RUNS = 8
 _LONGEST_OUTPUT = 20_000
 
-# What is shown of a run as it comes, and not recorded.
+# Events that pages show but the journal does not record.
 Streamed = TextStreamed | ToolOutput
 
 
 class Running(Protocol):
-    """Runs a goal, sending its events to `record`, until it ends or `stop` is set."""
+    """Runs a goal until it ends or `stop` is set, and sends its events to `record`."""
 
     async def __call__(self, *, record: Record, stop: Stop) -> Result:
         """Run to the end."""
@@ -59,20 +59,20 @@ class _Started:
 
 @dataclass(frozen=True, slots=True)
 class _Queued:
-    """Answers by the ids of requests, and what continues the run with them."""
+    """Answers by request id, and the function that resumes the run with them."""
 
     resume: Resuming
     answers: dict[str, Answer] = field(default_factory=dict)
 
 
 class Work:
-    """Starts runs and keeps them until they end; `journal` is where they are recorded."""
+    """Starts runs and keeps them until they end; `journal` returns the journal that records them."""
 
     def __init__(self, journal: Callable[[], Journal]) -> None:
         self._journal = journal
         self._started: dict[str, _Started] = {}
         self._starting = 0
-        self._shown = ShownOutputs()
+        self._outputs = CommandOutputs()
         self._listeners: dict[str, list[tuple[Callable[[Streamed], None], asyncio.Event]]] = {}
         self._closing = False
         self._interrupted: set[str] = set()
@@ -80,7 +80,7 @@ class Work:
         self._following: set[asyncio.Task[None]] = set()
 
     def holds(self, run_id: str) -> bool:
-        """Whether this process runs it."""
+        """Return whether this process runs it."""
         return run_id in self._started
 
     async def begin(self, run: Running) -> str:
@@ -93,25 +93,25 @@ class Work:
                 hint="wait until one of them ends",
             )
         stop = Stop()
-        began: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        started_id: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
         def note(event: Event) -> None:
-            if isinstance(event, RunStarted | RunResumed) and not began.done():
-                began.set_result(event.run_id)
-            elif began.done():
-                self._shown.note(began.result(), event)
+            if isinstance(event, RunStarted | RunResumed) and not started_id.done():
+                started_id.set_result(event.run_id)
+            elif started_id.done():
+                self._outputs.note(started_id.result(), event)
                 if isinstance(event, TextStreamed | ToolOutput):
-                    self._hand_on(began.result(), event)
+                    self._notify(started_id.result(), event)
 
         self._starting += 1
         try:
             task = asyncio.ensure_future(run(record=note, stop=stop))
-            either: set[asyncio.Future[Any]] = {began, task}
+            either: set[asyncio.Future[Any]] = {started_id, task}
             await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
-            if not began.done():
+            if not started_id.done():
                 task.result()  # raises if it could not start
                 raise HttpError(409, "NOTHING_TO_DO", "the run is finished", hint="rerun a part of it, or run its goal")
-            run_id = began.result()
+            run_id = started_id.result()
             self._started[run_id] = _Started(task, stop)
             task.add_done_callback(lambda _: self._ended(run_id))
         finally:
@@ -120,25 +120,25 @@ class Work:
         return run_id
 
     def queue(self, run_id: str, answers: Mapping[str, Answer], resume: Resuming) -> bool:
-        """Keep answers, by the ids of requests, for when a run of this process has ended: it continues with them then.
+        """Keep answers, by request id, until a run of this process has ended, and resume it with them.
 
-        Returns whether it still runs; raises if a request has an answer.
+        Return whether it is still running; raise if a request has an answer already.
         """
         if run_id not in self._started:
             return False
         queued = self._queued.setdefault(run_id, _Queued(resume))
-        if known := [name for name in answers if name in queued.answers]:
+        if duplicates := [name for name in answers if name in queued.answers]:
             hint = "the run continues when its other tasks end"
-            raise HttpError(409, "ANSWERED_ALREADY", f"{known[0]} has been answered already", hint=hint)
+            raise HttpError(409, "ANSWERED_ALREADY", f"{duplicates[0]} has been answered already", hint=hint)
         queued.answers.update(answers)
         return True
 
     def queued(self, run_id: str) -> Collection[str]:
-        """The requests of a run that have an answer which it has not got yet."""
+        """Return the ids of a run's requests whose answers are queued."""
         return self._queued[run_id].answers if run_id in self._queued else ()
 
     def stop(self, run_id: str) -> bool:
-        """Stop a run of this process; returns whether it is one. What was answered meanwhile does not continue it."""
+        """Stop a run and drop its queued answers; return whether this process runs it."""
         self._queued.pop(run_id, None)
         if run_id not in self._started:
             return False
@@ -154,11 +154,8 @@ class Work:
 
     @contextmanager
     def listening(self, run_id: str, hear: Callable[[Streamed], None], woken: asyncio.Event) -> Iterator[None]:
-        """Hear the text of a run of this process as it is written, while the block lasts.
-
-        What commands have written before comes first.
-        """
-        for piece in self._shown.of(run_id):
+        """Call `hear` with each text that a run of this process streams, starting with earlier output of commands."""
+        for piece in self._outputs.of(run_id):
             hear(piece)
         pair = (hear, woken)
         self._listeners.setdefault(run_id, []).append(pair)
@@ -170,21 +167,21 @@ class Work:
                 del self._listeners[run_id]
 
     async def close(self) -> list[str]:
-        """Interrupt all runs and wait until they have ended; returns their ids, which can be resumed."""
+        """Interrupt all runs, wait until they have ended, and return their ids."""
         self.stop_all()
         await asyncio.gather(*(started.task for started in self._started.values()), return_exceptions=True)
         return sorted(self._interrupted)
 
-    def _hand_on(self, run_id: str, event: Streamed) -> None:
+    def _notify(self, run_id: str, event: Streamed) -> None:
         for hear, woken in self._listeners.get(run_id, ()):
             hear(event)
             woken.set()
 
     def _ended(self, run_id: str) -> None:
         ended = self._started.pop(run_id)
-        self._shown.forget(run_id)
+        self._outputs.forget(run_id)
         if not ended.task.cancelled():
-            ended.task.exception()  # its failure is on record
+            ended.task.exception()  # its failure is recorded
         queued = self._queued.pop(run_id, None)
         if queued is not None and not self._closing:
             task = asyncio.ensure_future(self._follow(partial(queued.resume, answers=queued.answers)))
@@ -194,18 +191,18 @@ class Work:
     async def _follow(self, run: Running) -> None:
         try:
             await self.begin(run)
-        except GoalwrightError as error:  # what was answered meanwhile, from elsewhere, counts
+        except GoalwrightError as error:  # an answer given elsewhere meanwhile takes precedence
             print(f"an answer was not used: {error.message}", file=sys.stderr)  # noqa: T201
 
 
-class ShownOutputs:
-    """The end of what the command of each task has written; its result takes the place of it."""
+class CommandOutputs:
+    """The output so far of each running command, for a page that is opened while it runs."""
 
     def __init__(self) -> None:
         self._kept: dict[str, dict[str | None, ToolOutput]] = {}
 
     def note(self, run_id: str, event: Event) -> None:
-        """Keep a piece, or drop what a task's command has written when it has ended."""
+        """Append a piece of output, or drop the output of a command that has ended."""
         match event:
             case ToolOutput(task=task, name=name, text=text):
                 kept = self._kept.setdefault(run_id, {})
@@ -217,9 +214,9 @@ class ShownOutputs:
                 pass
 
     def of(self, run_id: str) -> list[ToolOutput]:
-        """What the commands of a run have written so far."""
+        """Return the output so far of a run's commands."""
         return list(self._kept.get(run_id, {}).values())
 
     def forget(self, run_id: str) -> None:
-        """The run has ended."""
+        """Drop the output of a run that has ended."""
         self._kept.pop(run_id, None)

@@ -1,4 +1,4 @@
-"""What runs wait for, and the answers that continue them."""
+"""The open requests of runs, and the answers that resume them."""
 
 from __future__ import annotations
 
@@ -23,30 +23,30 @@ if TYPE_CHECKING:
     from goalwright.traces.span import Span
 
 _MOST = 1_000
-# Of how many runs the tasks are read, so that a request says more than an id.
+# The runs whose tasks are read for the titles of requests.
 _MOST_READ = 20
 
 
 @in_thread
 def list_approvals(site: Site, request: Request) -> list[dict[str, Any]]:
-    """The requests without an answer, as `goalwright approvals --json` prints them; of one run with `run`.
+    """Return the open requests as `goalwright approvals --json` prints them, with `run` only those of one run.
 
-    `title` is what the task is called, `failed` counts the tasks that are tried again when the run continues.
+    `title` is the title of the task; `failed` counts the tasks that are retried when the run is resumed.
     """
     run = request.query_params.get("run")
     store = site.store()
     if store is None:
         return []
     if next(store.rows_of_all(("approval_asked",)), None) is None:
-        return []  # the most frequent answer, without importing what reads the others
+        return []  # the usual case, without slow imports
     from goalwright.runs.stored.requests import open_requests
     from goalwright.traces.timeline import TYPES, timeline
 
-    every = open_requests(store, site.paths, site.find(run).run_id if run else None)
-    found = [one for one in every if one.request.id not in site.work.queued(one.run.run_id)][:_MOST]
-    first = list(dict.fromkeys(opened.run.run_id for opened in found))[:_MOST_READ]
-    read = {run_id: timeline(store.rows(run_id, types=TYPES)).spans for run_id in first}
-    return [opened.to_dict() | _about(opened, read.get(opened.run.run_id, {})) for opened in found]
+    requests = open_requests(store, site.paths, site.find(run).run_id if run else None)
+    requests = [row for row in requests if row.request.id not in site.work.queued(row.run.run_id)][:_MOST]
+    run_ids = list(dict.fromkeys(row.run.run_id for row in requests))[:_MOST_READ]
+    spans = {run_id: timeline(store.rows(run_id, types=TYPES)).spans for run_id in run_ids}
+    return [row.to_dict() | _about(row, spans.get(row.run.run_id, {})) for row in requests]
 
 
 def _about(opened: OpenRequest, spans: Mapping[str, Span]) -> dict[str, Any]:
@@ -56,45 +56,43 @@ def _about(opened: OpenRequest, spans: Mapping[str, Span]) -> dict[str, Any]:
 
 
 async def answer(site: Site, request: Request) -> Response:
-    """Answer what a run waits for; it continues at once, or as soon as what it does besides has ended."""
+    """Answer requests of a run; it is resumed at once, or when its other tasks have ended."""
     answers = [_answer(row) for row in await bodies.rows(request)]
     run_id = (await asyncio.to_thread(site.find, request.path_params["run"])).run_id
     if not answers:
         raise InputError("there is no answer", hint='send [{"id": "…", "decision": "allow"}]')
     goalwright = await asyncio.to_thread(_runtime, site, run_id)
     if site.work.holds(run_id):
-        given = await asyncio.to_thread(_by_request, site, run_id, answers)
-        if site.work.queue(run_id, given, partial(goalwright.resume, run_id)):  # else it has ended meanwhile
+        by_request = await asyncio.to_thread(_by_request, site, run_id, answers)
+        if site.work.queue(run_id, by_request, partial(goalwright.resume, run_id)):  # else it has just ended
             return json_reply({"run_id": run_id, "queued": True}, 202)
     return json_reply({"run_id": await site.work.begin(partial(goalwright.resume, run_id, answers=answers))}, 202)
 
 
 def _runtime(site: Site, run_id: str) -> Goalwright:
-    from goalwright.interfaces.web.routes.steer import (
-        runtime_of,  # here: it takes long to import, and most pages only list
-    )
+    from goalwright.interfaces.web.routes.steer import runtime_of  # slow to import; most pages only list
 
     return runtime_of(site, run_id, {})
 
 
 def _by_request(site: Site, run_id: str, answers: list[tuple[str, Answer]]) -> dict[str, Answer]:
-    """Answers by the ids of requests that a run of this process has made so far; raises if one fits none of them."""
+    """Return answers by request id; raise if one matches no request of this run or is invalid."""
     from goalwright.runs.stored.requests import AnsweredAlready, asked_by, find_request
     from goalwright_executor.approvals.record import ApprovalRecord
 
     requests = asked_by(site.reading(), site.paths, run_id).get(run_id, ApprovalRecord())
-    found: dict[str, Answer] = {}
-    for name, given in answers:
+    by_request: dict[str, Answer] = {}
+    for name, answer in answers:
         try:
             request = find_request(name, requests)
         except InputError as error:
             raise type(error)(error.message, hint="the run's page lists what it waits for") from error
-        if request.id in found:
+        if request.id in by_request:
             raise AnsweredAlready(f"{request.id} is answered twice", hint="send one answer to each request")
-        found[request.id] = given
-        if (fault := given.fault(request)) is not None:
+        by_request[request.id] = answer
+        if (fault := answer.fault(request)) is not None:
             raise InputError(f"{name}: {fault}", hint="see docs/serve.md")
-    return found
+    return by_request
 
 
 def _answer(row: Any) -> tuple[str, Answer]:

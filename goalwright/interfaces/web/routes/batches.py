@@ -34,7 +34,7 @@ _MOST_EVALUATIONS = 100
 
 @in_thread
 def list_batches(site: Site, _: Request) -> list[dict[str, Any]]:
-    """All batches, newest first, with how many runs each has in each status."""
+    """Return all batches, newest first, with their runs by status."""
     store = site.store()
     if store is None:
         return []
@@ -44,37 +44,37 @@ def list_batches(site: Site, _: Request) -> list[dict[str, Any]]:
 
 @in_thread
 def show_batch(site: Site, request: Request) -> dict[str, Any]:
-    """One batch, with its failures by kind; its runs are in the list of runs, filtered by it."""
+    """Return one batch with its failures by kind; `GET /runs?batch=` lists its runs."""
     store, batch = site.reading(), _counted(site, request)
     return _shape(store, batch[0].batch, batch) | {"failures": _failures(store, batch[0].batch)}
 
 
 async def stop_batch(site: Site, request: Request) -> Response:
-    """Ask the process that runs a batch to stop: no further goal starts, and those that run are interrupted."""
+    """Ask the process of a batch to stop: no further goal starts, and running ones are interrupted."""
     await bodies.document(request)
 
     def stop() -> list[str]:
         batch = _counted(site, request)[0].batch
-        store, asked = site.reading(), []
+        store, stopping = site.reading(), []
         for run in store.summaries(batch=batch, status=("running",)):
             try:
                 store.request_stop(run.run_id, "stop_batch")
             except NotRunning:  # it ended meanwhile
                 continue
-            asked.append(run.run_id)
-        if not asked:
+            stopping.append(run.run_id)
+        if not stopping:
             raise NotRunning(f"no run of batch {batch} is running", hint="it has ended, or is between two goals")
-        return asked
+        return stopping
 
     return json_reply({"runs": await asyncio.to_thread(stop)}, 202)
 
 
 def _counted(site: Site, request: Request) -> list[BatchCount]:
     batch = request.path_params["batch"]
-    found = [row for row in site.reading().batches() if row.batch == batch]
-    if not found:
+    counts = [row for row in site.reading().batches() if row.batch == batch]
+    if not counts:
         raise HttpError(404, "UNKNOWN_BATCH", f"there is no batch {batch[:80]!r}", hint="see the list")
-    return found
+    return counts
 
 
 def _shape(store: Store, batch: str, counted: Iterable[BatchCount]) -> dict[str, Any]:
@@ -96,7 +96,7 @@ def _shape(store: Store, batch: str, counted: Iterable[BatchCount]) -> dict[str,
 
 
 def _sums(rows: list[BatchCount]) -> dict[str, Any]:
-    """How many runs there are, and what they took together."""
+    """Return the number of runs, and their total time and cost."""
     costs = [row.cost_usd for row in rows]
     return {
         "runs": sum(row.runs for row in rows),
@@ -106,7 +106,7 @@ def _sums(rows: list[BatchCount]) -> dict[str, Any]:
 
 
 def _failures(store: Store, batch: str) -> list[dict[str, Any]]:
-    """How often which error ended a run, the most frequent first; only the newest failures are looked at."""
+    """Count the errors that ended runs, the most frequent first, among the newest failures."""
     kinds: Counter[str] = Counter()
     example: dict[str, str] = {}
     for run in islice(store.summaries(batch=batch, status=_FAILURES), _MOST_FAILURES):
@@ -121,18 +121,18 @@ def _failures(store: Store, batch: str) -> list[dict[str, Any]]:
 
 @in_thread
 def list_evaluations(site: Site, _: Request) -> list[dict[str, Any]]:
-    """The newest evaluations that have a report, without their rows."""
-    found = []
+    """Return the newest evaluations with a report, without their rows."""
+    reports = []
     for folder in islice(evaluation_store.evaluations(site.paths.workspace), _MOST_EVALUATIONS):
         try:
             report = folder.report()
-        except InputError:  # it has none yet
+        except InputError:  # no report yet
             continue
-        found.append({key: value for key, value in report.items() if key != "rows"} | {"runs": len(report["rows"])})
-    return found
+        reports.append({key: value for key, value in report.items() if key != "rows"} | {"runs": len(report["rows"])})
+    return reports
 
 
 @in_thread
 def show_evaluation(site: Site, request: Request) -> dict[str, Any]:
-    """One evaluation, as `goalwright eval show --json` prints it."""
+    """Return one evaluation as `goalwright eval show --json` prints it."""
     return evaluation_store.find(site.paths.workspace, request.path_params["evaluation"]).report()

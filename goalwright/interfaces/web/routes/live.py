@@ -1,4 +1,4 @@
-"""What a page needs first, and event streams: one run, and what changes in the lists."""
+"""The first request of a page, and event streams: one run, and changes of the lists."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 
     from goalwright.interfaces.web.site import Site
 
-# Seconds between two messages about changed runs, between two looks at skills and dead processes, and comments.
+# Seconds between two events about changed runs, two checks of skills and dead processes, and two comments.
 _RUNS = 1.0
-_LOOK = 3.0
-_QUIET = 15.0
-# What names a collector of spans (`telemetry/otlp.py`, which takes long to import).
+_CHECK = 3.0
+_COMMENT_SECONDS = 15.0
+# The variables that name a collector of spans, as in `telemetry/otlp.py`, which is slow to import.
 _COLLECTORS = {"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"}
 
 
 async def about(site: Site, _: Request) -> Response:
-    """What a page needs to know first: the workspace, the version, and whether anything may be changed."""
+    """Return the workspace, the version, and whether the server is read-only."""
     return json_reply(
         {
             "version": __version__,
@@ -44,7 +44,7 @@ async def about(site: Site, _: Request) -> Response:
 
 
 async def run_events(site: Site, request: Request) -> Response:
-    """A run's events after a number, and each further one as any process writes it."""
+    """Stream a run's events after a sequence number, and each new one as any process writes it."""
     run = await asyncio.to_thread(site.find, request.path_params["run"])
     after = _number(request.headers.get("last-event-id", ""))
     after = bodies.number(request, "after", 0) if after is None else after
@@ -53,27 +53,27 @@ async def run_events(site: Site, request: Request) -> Response:
 
 
 async def all_events(site: Site, request: Request) -> Response:
-    """Lines of runs that changed, at most once a second, and unless `skills=0` a word when skills did.
+    """Stream the runs that changed, at most once a second, and an event when skills change (unless `skills=0`).
 
-    With `run=ID:SEQ`, also what happens in that run after the number: one stream serves all tabs of a browser, which
-    opens few connections to a server. `rest=ID:SEQ` is for one that nobody works on: a word when it has more events.
-    `lists=0` leaves the lines out.
+    `run=ID:SEQ` adds the events of that run after the number: one stream serves all tabs, because browsers open few
+    connections to a server. `rest=ID:SEQ` adds one event when a run that is not running gets further events. `lists=0`
+    leaves out the changed runs and skills.
     """
-    given = request.query_params
-    sources = [follow(site, run, after) for run, after in _followed(given.getlist("run")).items()]
-    sources += [at_rest(site, run, after) for run, after in _followed(given.getlist("rest"), "rest").items()]
-    if given.get("lists") != "0":
-        sources.append(await _changes(site, skills=given.get("skills") != "0"))
+    query = request.query_params
+    sources = [follow(site, run, after) for run, after in _followed(query.getlist("run")).items()]
+    sources += [at_rest(site, run, after) for run, after in _followed(query.getlist("rest"), "rest").items()]
+    if query.get("lists") != "0":
+        sources.append(await _changes(site, skills=query.get("skills") != "0"))
     site.streams.check()
     return stream_reply(site.streams.counted(sources))
 
 
-def _followed(given: list[str], name: str = "run") -> dict[str, int]:
-    """The runs that a page follows, each with the number after which it does."""
-    if len(given) > MOST_STREAMS:
+def _followed(values: list[str], name: str = "run") -> dict[str, int]:
+    """Return the sequence numbers after which a page follows runs, by run id."""
+    if len(values) > MOST_STREAMS:
         raise InputError(f"one stream follows {MOST_STREAMS} runs at most", hint="close some of the pages")
     runs: dict[str, int] = {}
-    for text in given:
+    for text in values:
         run_id, _, number = text.rpartition(":")
         after = _number(number)
         if after is None:
@@ -87,32 +87,32 @@ def _number(text: str) -> int | None:
 
 
 async def _changes(site: Site, *, skills: bool) -> AsyncGenerator[bytes]:
-    """What changes from now on: a page that reads once the stream is open misses nothing."""
-    known = await asyncio.to_thread(_lines, site)
-    return _changed_since(site, known, await asyncio.to_thread(site.skills_stamp) if skills else None)
+    """Stream the changes from now on; a page that reads once the stream is open misses none."""
+    runs = await asyncio.to_thread(_newest_runs, site)
+    return _changed_since(site, runs, await asyncio.to_thread(site.skills_stamp) if skills else None)
 
 
-async def _changed_since(site: Site, known: dict[str, dict[str, Any]], stamp: int | None) -> AsyncGenerator[bytes]:
+async def _changed_since(site: Site, sent: dict[str, dict[str, Any]], stamp: int | None) -> AsyncGenerator[bytes]:
     with site.changes.waking() as woken:
         yield RETRY
         woken.set()  # something may have changed before this
-        looked, spoke = time.monotonic(), 0.0
+        checked_at, commented_at = time.monotonic(), 0.0
         while not site.streams.closing:
-            if time.monotonic() - spoke >= _QUIET:
-                spoke = time.monotonic()
+            if time.monotonic() - commented_at >= _COMMENT_SECONDS:
+                commented_at = time.monotonic()
                 yield COMMENT
             is_change = await _woken(woken)
             woken.clear()
-            if is_change or time.monotonic() - looked >= _LOOK:
-                now = await asyncio.to_thread(_lines, site)
-                changed = [line for run_id, line in now.items() if known.get(run_id) != line]
-                # A run that is only pushed out of the newest by others is not gone.
-                gone = [run_id for run_id in known if run_id not in now and (not now or run_id > min(now))]
-                known = now
+            if is_change or time.monotonic() - checked_at >= _CHECK:
+                now = await asyncio.to_thread(_newest_runs, site)
+                changed = [run for run_id, run in now.items() if sent.get(run_id) != run]
+                # A run that newer ones pushed off the list is not gone.
+                gone = [run_id for run_id in sent if run_id not in now and (not now or run_id > min(now))]
+                sent = now
                 if changed or gone:
                     yield event("runs", {"runs": changed, "gone": gone})
-            if time.monotonic() - looked >= _LOOK:
-                looked = time.monotonic()
+            if time.monotonic() - checked_at >= _CHECK:
+                checked_at = time.monotonic()
                 before, stamp = stamp, None if stamp is None else await asyncio.to_thread(site.skills_stamp)
                 if stamp != before:
                     yield event("skills", {})
@@ -120,15 +120,15 @@ async def _changed_since(site: Site, known: dict[str, dict[str, Any]], stamp: in
 
 
 async def _woken(woken: asyncio.Event) -> bool:
-    """Wait for a change, or until it is time to look without one."""
+    """Wait for a change; return False if the next check is due first."""
     try:
-        async with asyncio.timeout(_LOOK):
+        async with asyncio.timeout(_CHECK):
             await woken.wait()
     except TimeoutError:
         return False
     return True
 
 
-def _lines(site: Site) -> dict[str, dict[str, Any]]:
-    """The newest runs; all streams share a look."""
+def _newest_runs(site: Site) -> dict[str, dict[str, Any]]:
+    """Return the newest runs by id; all streams share this list."""
     return {run.run_id: shapes.summary(run) for run in reversed(site.newest())}

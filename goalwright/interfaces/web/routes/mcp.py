@@ -1,4 +1,4 @@
-"""The MCP servers of the workspace and the user's own, as they stand, and their logins; trust is the terminal's."""
+"""The configured MCP servers, their states and logins; they can be trusted only in a terminal."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @in_thread
 def list_servers(site: Site, _: Request) -> dict[str, Any]:
-    """The servers as `mcp list --json` prints them, with what each starts and the command that trusts it."""
+    """Return the servers as `mcp list --json` prints them, with their commands and the one that trusts each."""
     tools = site.workspace.tools
     states, warnings = tools.mcp.states() if tools.has_mcp else ([], [])
     secrets = Secrets.of(os.environ)
@@ -29,7 +29,7 @@ def list_servers(site: Site, _: Request) -> dict[str, Any]:
 
 @in_thread
 def begin_login(site: Site, request: Request) -> dict[str, Any]:
-    """Begin a login at a trusted server; `url` is what the person opens, null if it wants no login."""
+    """Start a login at a trusted server; `url` is the address to open, null if the server needs no login."""
     from goalwright_skills.mcp.server_state import select
 
     servers = site.workspace.tools.mcp
@@ -40,13 +40,13 @@ def begin_login(site: Site, request: Request) -> dict[str, Any]:
 
 @in_thread
 def show_login(site: Site, request: Request) -> dict[str, Any]:
-    """How a login at a server stands: whether one that was begun here is under way, and why the last one failed."""
+    """Return whether a login at a server is in progress, and why the last one failed."""
     from goalwright_skills.mcp.server_state import select
 
     servers = site.workspace.tools.mcp
     entry = select(servers.states()[0], [request.path_params["name"]])[0].entry
-    under_way, error = site.logins.standing(entry.name)
-    return {"name": entry.name, "login": servers.login_state(entry), "under_way": under_way, "error": error or None}
+    in_progress, error = site.logins.status(entry.name)
+    return {"name": entry.name, "login": servers.login_state(entry), "under_way": in_progress, "error": error or None}
 
 
 @in_thread
@@ -76,14 +76,14 @@ def _line(state: ServerState, secrets: Secrets) -> dict[str, Any]:
         "file": str(entry.file),
         "starts": secrets.redact(_starts(entry)),
         "variables": [{"name": name, "goes_to": secrets.redact(where)} for name, where in entry.variables()],
-        # A name is a stranger's, and this line is made to be pasted into a shell.
+        # Quoted, because the name is untrusted and the user pastes this line into a shell.
         "command": f"goalwright mcp check --trust -- {shlex.quote(entry.name)}" if needs_trust else None,
         "warnings": list(state.warnings),
     }
 
 
 def _starts(entry: ServerEntry) -> str:
-    """The command, or the address without what a login may be written in."""
+    """Return the command, or the address without its user, query and fragment, which may hold secrets."""
     shown = entry.command_line
     if not entry.raw.get("url"):
         return shown

@@ -1,4 +1,4 @@
-"""Planning a goal, checking the text of a plan, and previewing what a goal would start with."""
+"""Plans a goal, checks and edits the text of a plan, and previews a goal."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from goalwright.runs.runtime import Goalwright
     from goalwright_planner.plan.plan import Plan
 
-# What a page shows of planning; prompts and replies are left out.
+# The events of planning that a page shows, without prompts and replies.
 _SHOWN = ("skills_selected", "call_started", "call_retried", "call_finished", "call_failed", "plan_refused", "warned")
 
 
 async def plan_goal(site: Site, request: Request) -> Response:
-    """Plan a goal without running it: a stream of what happens, which ends with `plan` or `error`."""
+    """Plan a goal without running it; stream the events, which end with `plan` or `error`."""
     body = await bodies.document(request, *GOAL_KEYS)
     resolved = site.resolved(bodies.mapping(body, "settings"))
     goalwright = await asyncio.to_thread(site.runtime, resolved.settings, record=False)
@@ -66,7 +66,7 @@ def _planned(work: asyncio.Future[Plan], goal: Goal) -> bytes:
 
 
 async def check_plan(site: Site, request: Request) -> Response:
-    """Every fault of a plan's text, with its line; the plan if there is none; and its tasks as far as they are read."""
+    """Return the faults of a plan's text, the plan if there are none, and the tasks that can be read."""
     text = bodies.text(await bodies.document(request, "text", limit=bodies.PLAN), "text")
 
     def check() -> dict[str, Any]:
@@ -76,19 +76,19 @@ async def check_plan(site: Site, request: Request) -> Response:
 
 
 async def edit_plan(site: Site, request: Request) -> Response:
-    """The text of a plan with one change, and what a check of it finds; nothing is kept."""
+    """Make one change to the text of a plan, and check the result; nothing is stored."""
     body = await bodies.document(request, "text", "change", "task", "to", limit=bodies.PLAN)
     text, change, task, to = (bodies.text(body, key) for key in ("text", "change", "task", "to"))
 
     def edit() -> dict[str, Any]:
-        now, made = _edited(text, change, task, to)
-        return {"text": now, "task": made} | plan_check.check(now, site.workspace.known()).to_dict()
+        edited, task_id = _edited(text, change, task, to)
+        return {"text": edited, "task": task_id} | plan_check.check(edited, site.workspace.known()).to_dict()
 
     return json_reply(await asyncio.to_thread(edit))
 
 
 def _edited(text: str, change: str, task: str, to: str) -> tuple[str, str | None]:
-    """The text with a change, and the id of the task that it is about; None if that one is gone."""
+    """Return the changed text and the id of the task concerned, None if it was removed."""
     match change:
         case "add":
             return plan_text.add_task(text, (task,) if task else ())
@@ -101,13 +101,14 @@ def _edited(text: str, change: str, task: str, to: str) -> tuple[str, str | None
         case "remove":
             return plan_text.remove_task(text, task), None
         case _:
-            known = "add, rename, link, unlink, remove"
-            raise InputError(f"there is no change {change[:40]!r}", hint=f"known changes: {known}")
+            raise InputError(
+                f"there is no change {change[:40]!r}", hint="known changes: add, rename, link, unlink, remove"
+            )
 
 
 @in_thread
 def run_plan_text(site: Site, request: Request) -> dict[str, Any]:
-    """The plan of a recorded run, as a file to edit: the one that `goalwright plan --of` writes."""
+    """Return the plan of a recorded run as a file to edit, as `goalwright plan --of` writes it."""
     run = site.find(request.path_params["run"])
     rows = site.reading().rows(run.run_id)
     plan = plan_in_hand(RunHistory.of(rows, records.capture(site.paths, run.run_id))).plan
@@ -115,26 +116,26 @@ def run_plan_text(site: Site, request: Request) -> dict[str, Any]:
 
 
 async def preview(site: Site, request: Request) -> Response:
-    """What a goal would start with: selected skills, how long the prompt is, which model; no model is called."""
+    """Return the selected skills, the prompt's size and the model of a goal; no model is called."""
     body = await bodies.document(request, *GOAL_KEYS)
     resolved = site.resolved(bodies.mapping(body, "settings"))
     goalwright = await asyncio.to_thread(site.runtime, resolved.settings, record=False)
     goal = await asyncio.to_thread(lambda: goal_in(body, goalwright, files_in(site, body)))
     try:
-        found = (await goalwright.preview(goal)).to_dict()
-    except GoalwrightError as error:  # without a model, skills are selected all the same
+        document = (await goalwright.preview(goal)).to_dict()
+    except GoalwrightError as error:  # skills are selected even without a model
         selected = await asyncio.to_thread(_selected, site, goal)
         return json_reply(
             {"goal": goal.text, "selected": selected, "estimate": None, "model": None} | errors.to_dict(error)
         )
-    found.pop("prompt")
+    document.pop("prompt")
     default = goalwright.models.default
     missing = await asyncio.to_thread(_missing, goalwright, goal)
-    return json_reply({"goal": goal.text} | found | {"model": default.model, "why": default.why, "missing": missing})
+    return json_reply({"goal": goal.text} | document | {"model": default.model, "why": default.why, "missing": missing})
 
 
 def _missing(goalwright: Goalwright, goal: Goal) -> str | None:
-    """What has to be downloaded before this goal can run."""
+    """Return what must be downloaded before this goal can run, if anything."""
     try:
         check_local(goalwright, goal.plan)
     except GoalwrightError as error:
@@ -145,5 +146,5 @@ def _missing(goalwright: Goalwright, goal: Goal) -> str | None:
 def _selected(site: Site, goal: Goal) -> list[dict[str, Any]]:
     skills = site.workspace.skills
     with site.selecting:
-        found = skills.select(skills.request(goal.text, goal.skills))
-    return [selection.to_dict() for selection in found]
+        selected = skills.select(skills.request(goal.text, goal.skills))
+    return [selection.to_dict() for selection in selected]

@@ -1,4 +1,4 @@
-"""The files that a run made, and what it changed in the workspace."""
+"""The files that a run created, and its changes of the workspace."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ _MOST_ARTIFACTS = 10_000
 
 @in_thread
 def show_changes(site: Site, request: Request) -> dict[str, Any]:
-    """What a run changed in the workspace, as `goalwright changes --json` prints it."""
+    """Return a run's changes of the workspace as `goalwright changes --json` prints them."""
     return _changes(site, site.find(request.path_params["run"]).run_id)
 
 
 @in_thread
 def undo_changes(site: Site, request: Request) -> dict[str, Any]:
-    """Put the files back that are unchanged since the run; `left` names those that are not."""
+    """Restore the files that are unchanged since the run; `left` lists the others."""
     run = site.find(request.path_params["run"])
     if site.held_by(run) is not None:
         raise HttpError(
-            409, "RUN_HELD", f"run {run.run_id} is still running, and may change more", hint="stop it first"
+            409, "RUN_HELD", f"run {run.run_id} is still running and may change more files", hint="stop it first"
         )
     left = run_changes.changes_of(site.paths, run.run_id).undo()
     return _changes(site, run.run_id) | {"left": left}
@@ -53,13 +53,13 @@ def _changes(site: Site, run_id: str) -> dict[str, Any]:
 
 @in_thread
 def list_artifacts(site: Site, request: Request) -> list[dict[str, Any]]:
-    """The files that a run made."""
+    """Return the files that a run created."""
     folder = _artifacts(site, request)
     return [{"path": name, "bytes": file.lstat().st_size} for name, file in _files(folder)]
 
 
 async def artifact(site: Site, request: Request) -> Response:
-    """One file that a run made, never of a type that a browser would show; with `first`, so many bytes of it."""
+    """Return a file that a run created, as a download; with `first`, only that number of bytes."""
     first = bodies.number(request, "first", _LARGEST, _LARGEST)
 
     def read() -> bytes:
@@ -71,18 +71,20 @@ async def artifact(site: Site, request: Request) -> Response:
             with os.fdopen(untrusted_files.open_regular(file, _LARGEST), "rb") as opened:
                 return opened.read(first)
         except OSError as error:
-            what = f"{name[:200]!r} cannot be read: {error.strerror or error}"
-            raise HttpError(413, "TOO_LARGE", what, hint="open it in the workspace's folder") from error
+            message = f"{name[:200]!r} cannot be read: {error.strerror or error}"
+            raise HttpError(413, "TOO_LARGE", message, hint="open it in the workspace's folder") from error
 
     return attachment(await asyncio.to_thread(read), request.path_params["path"].rpartition("/")[2])
 
 
 async def image(site: Site, request: Request) -> Response:
-    """An image that a model was shown, by its hash, never of a type that a browser would show by itself."""
+    """Return an image that was sent to a model, by its hash, as a download."""
     run, sha256 = await asyncio.to_thread(site.find, request.path_params["run"]), request.path_params["sha256"]
     data = await asyncio.to_thread(kept_image, site.reading(), run.run_id, sha256)
     if data is None:
-        raise HttpError(404, "NOT_FOUND", f"the run has no image {sha256[:64]!r} on record", hint="see its messages")
+        raise HttpError(
+            404, "NOT_FOUND", f"the run has no image {sha256[:64]!r} in its record", hint="see its messages"
+        )
     return attachment(data, sha256[:16])
 
 
@@ -94,6 +96,6 @@ def _artifacts(site: Site, request: Request) -> Path:
 
 
 def _files(folder: Path) -> Iterator[tuple[str, Path]]:
-    """The plain files below a folder; links are left out, since a tool may have planted them."""
+    """Yield the regular files below a folder; links are left out, because a tool may have created them."""
     for name in islice(sorted(stamps(folder)), _MOST_ARTIFACTS):
         yield name, folder / name

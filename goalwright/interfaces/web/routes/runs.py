@@ -32,20 +32,19 @@ _SNIPPET_SECONDS = 1.0
 
 @in_thread
 def list_runs(site: Site, request: Request) -> dict[str, Any]:
-    """A page of runs, newest first; `next` is the id to ask for the page after it with.
+    """Return a page of runs, newest first; `next` is the `before` of the next page.
 
-    `indexed` is false if the search does not know all runs yet; the rest is being read.
+    `indexed` is false while some runs are not in the search index yet.
     """
-    given = request.query_params
+    query = request.query_params
     most = max(1, bodies.number(request, "most", 100, bodies.PAGE))
-    names = {name: value for name, value in given.items() if name not in ("most", "q", "status")}
-    wanted = run_search.run_filter(names | {"text": given.get("q"), "status": ",".join(given.getlist("status"))})
+    names = {name: value for name, value in query.items() if name not in ("most", "q", "status")}
+    filters = run_search.run_filter(names | {"text": query.get("q"), "status": ",".join(query.getlist("status"))})
     store = site.store()
     if store is None:
         return {"runs": [], "next": None}
-    indexed = site.catch_up() if wanted.keys() & {"text", "model", "code"} else True
-    found = store.summaries(most + 1, **wanted)
-    runs = list(found)
+    indexed = site.catch_up() if filters.keys() & {"text", "model", "code"} else True
+    runs = list(store.summaries(most + 1, **filters))
     lines = [shapes.summary(site.local(run)) for run in runs[:most]]
     page = {"runs": lines, "next": runs[most - 1].run_id if len(runs) > most else None}
     return page if indexed else page | {"indexed": False}
@@ -53,51 +52,57 @@ def list_runs(site: Site, request: Request) -> dict[str, Any]:
 
 @in_thread
 def show_run(site: Site, request: Request) -> dict[str, Any]:
-    """A run as it stands."""
+    """Return the current state of a run."""
     run = site.find(request.path_params["run"])
     held_by = site.held_by(run)
     document = shapes.run(site.rows(run.run_id, types=TYPES), alive=held_by is not None, held_by=held_by)
     queued = site.work.queued(run.run_id)
-    document["waiting"] = [one for one in document["waiting"] if one["id"] not in queued]  # a person has answered them
-    more = {"worked": run.seconds, "journal": site.reading().url, "tags": list(run.tags), "note": run.note}
-    return document | more
+    document["waiting"] = [
+        item for item in document["waiting"] if item["id"] not in queued
+    ]  # a person has answered them
+    return document | {
+        "worked": run.seconds,
+        "journal": site.reading().url,
+        "tags": list(run.tags),
+        "note": run.note,
+    }
 
 
 @in_thread
 def show_task(site: Site, request: Request) -> list[dict[str, Any]]:
-    """All events of one task in full; `(plan)` and `(synthesis)` are tasks here too."""
+    """Return all events of one task in full; `(plan)` and `(synthesis)` count as tasks."""
     task = request.path_params["task"]
     run = site.find(request.path_params["run"])
     rows = list(Trace(run.run_id, site.reading()).step_rows(task))
-    whole = records.local_rows(_with_logs(rows, site.reading(), run.run_id), site.paths)
-    found = [row.to_dict() for row in whole]
-    if not found:
+    rows_with_logs = records.local_rows(_with_logs(rows, site.reading(), run.run_id), site.paths)
+    events = [row.to_dict() for row in rows_with_logs]
+    if not events:
         raise HttpError(
-            404, "UNKNOWN_TASK", f"run {run.run_id} has no task {task[:80]!r}", hint="or it has not begun yet"
+            404, "UNKNOWN_TASK", f"run {run.run_id} has no task {task[:80]!r}", hint="it may not have started yet"
         )
-    return found
+    return events
 
 
 def _with_logs(rows: list[Row], store: Store, run_id: str) -> list[Row]:
-    """A task's rows with the logs of its tools, which do not say whose they are: each was written before its answer."""
+    """Return a task's rows with its tools' logs; logs name no task, so match each with the call that follows it."""
     called = [row for row in rows if row.type == "tool_called"]
     logs = list(store.rows(run_id, types=("tool_logged",))) if called else []
     own: list[Row] = []
     for call in called:
         milliseconds = call.body.get("envelope", {}).get("stats", {}).get("time_ms") or 0
-        near = [
+        candidates = [
             (abs(1000 * log.body.get("seconds", 0) - milliseconds), -log.seq, log)
             for log in logs
             if log.seq < call.seq and log.body.get("name") == call.body.get("name") and log not in own
         ]
-        if near and rows[0].seq < min(near)[2].seq:
-            own.append(min(near)[2])
+        if candidates and rows[0].seq < min(candidates)[2].seq:
+            own.append(min(candidates)[2])
     return sorted([*rows, *own], key=lambda row: row.seq)
 
 
 @in_thread
 def delete_run(site: Site, request: Request) -> dict[str, Any]:
-    """Delete a run and its artifacts; `left` are folders that could not be deleted."""
+    """Delete a run and its artifacts; `left` lists folders that could not be deleted."""
     run = site.find(request.path_params["run"])
     deleted = transfer.delete_runs([run.run_id], site.reading(), site.paths)
     if not deleted.runs:
@@ -106,14 +111,14 @@ def delete_run(site: Site, request: Request) -> dict[str, Any]:
 
 
 async def set_tags(site: Site, request: Request) -> Response:
-    """Give a run these tags, in place of those that it has."""
+    """Replace the tags of a run."""
     tags = bodies.texts(await bodies.document(request, "tags"), "tags")
     run = site.find(request.path_params["run"])
     return json_reply(_tagged(await tagging.retag(site.journal(), site.paths, run.run_id, lambda _: tags)))
 
 
 async def set_note(site: Site, request: Request) -> Response:
-    """Write a note about a run, in place of an earlier one."""
+    """Replace the note of a run."""
     note = bodies.text(await bodies.document(request, "note"), "note")
     run = site.find(request.path_params["run"])
     return json_reply(_tagged(await tagging.write_note(site.journal(), site.paths, run.run_id, note)))
@@ -125,31 +130,31 @@ def _tagged(run: RunSummary) -> dict[str, Any]:
 
 @in_thread
 def show_snippets(site: Site, request: Request) -> dict[str, Any]:
-    """A piece of text of each `run`, in which words of `q` stand that its line in the list does not show."""
+    """Return an excerpt of each `run` with words of `q` that its row in the list does not show."""
     from goalwright_executor.history.snippets import snippet
 
     runs = request.query_params.getlist("run")
     if len(runs) > _MOST_SNIPPETS:
         raise InputError(f"snippets of {len(runs)} runs were asked for", hint=f"ask for {_MOST_SNIPPETS} at most")
     search = request.query_params.get("q", "")[: bodies.BODY]
-    until = time.monotonic() + _SNIPPET_SECONDS
-    found: dict[str, Any] = {}
+    deadline = time.monotonic() + _SNIPPET_SECONDS
+    snippets: dict[str, Any] = {}
     for run_id in runs:
-        if time.monotonic() > until:
+        if time.monotonic() > deadline:
             break
         try:
             local = partial(records.local_text, run_id=run_id, paths=site.paths)
-            made = snippet(site.reading(), site.find(run_id), search, local)
+            excerpt = snippet(site.reading(), site.find(run_id), search, local)
         except UnknownRun:
             continue  # deleted meanwhile
-        if made is not None:
-            found[run_id] = made.to_dict()
-    return {"snippets": found}
+        if excerpt is not None:
+            snippets[run_id] = excerpt.to_dict()
+    return {"snippets": snippets}
 
 
 @in_thread
 def show_statistics(site: Site, request: Request) -> dict[str, Any]:
-    """The runs of the last days, as `trace stats --json` prints them; `indexed` says whether skills are all counted."""
+    """Return `trace stats --json` of recent days; `indexed` is whether the skills of all runs are counted."""
     days = max(1, bodies.number(request, "days", 30, MOST_DAYS))
     store = site.store()
     indexed = store is None or site.catch_up()

@@ -1,4 +1,4 @@
-"""Models, settings and the checks of `goalwright doctor`; keys are named, never shown."""
+"""Models, settings and the checks of `goalwright doctor`; API keys appear by name only."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 @in_thread
 def show_models(site: Site, request: Request) -> dict[str, Any]:
-    """Which model works and why, the chain of choices, keys by name, and local models."""
+    """Return the model in use and the reason, the chain of choices, API keys by name, and local models."""
     from goalwright.models.model_check import find_problem
 
     stored_keys.load(os.environ)
@@ -46,35 +46,35 @@ def show_models(site: Site, request: Request) -> dict[str, Any]:
     chain = explore(os.environ, settings.model, lambda: ollama.probe(os.environ), local_is_installed())
     model = chain[-1].model
     problem = find_problem(model) if check and model else None
-    known = site.pulls.catalogue if site.pulls is not None else None
+    catalogue = site.pulls.catalogue if site.pulls is not None else None
     return {
         "model": model,
         "chain": [asdict(link) for link in chain],
         "problem": asdict(problem) if problem is not None else None,
         "hint": ways() if model is None else "",
         "keys": [{"name": provider.key, "set": bool(os.environ.get(provider.key))} for provider in providers()],
-        "local": model_list.rows(ModelStore(models_dir()), known) if local_is_installed() else [],
+        "local": model_list.rows(ModelStore(models_dir()), catalogue) if local_is_installed() else [],
         "local_installed": local_is_installed(),
-        "missing": bool(model and is_local(model) and not _is_here(model)),
+        "missing": bool(model and is_local(model) and not _is_downloaded(model)),
         "configured": settings.model,
     }
 
 
-def _is_here(model: str) -> bool:
-    from goalwright.models.local.model import entry_name  # it takes long to import, and few use one
+def _is_downloaded(model: str) -> bool:
+    from goalwright.models.local.model import entry_name  # slow to import, and rarely needed
 
     return ModelStore(models_dir()).find(entry_name(model)) is not None
 
 
 async def pull_model(site: Site, request: Request) -> Response:
-    """Download a local model: a stream of progress, which ends with `done` or `error`."""
+    """Download a local model; stream the progress, which ends with `done` or `error`."""
     name = bodies.text(await bodies.document(request, "name"), "name") or None
     site.streams.check()
     return stream_reply(_pulling(site, name))
 
 
 async def _pulling(site: Site, name: str | None) -> AsyncIterator[bytes]:
-    from goalwright.models.local.downloads.pull import PullOptions  # here, as below: most pages never need it
+    from goalwright.models.local.downloads.pull import PullOptions  # slow to import, and rarely needed
 
     loop = asyncio.get_running_loop()
     queue: asyncio.Queue[Progress | None] = asyncio.Queue()
@@ -89,20 +89,20 @@ async def _pulling(site: Site, name: str | None) -> AsyncIterator[bytes]:
         work.add_done_callback(lambda _: queue.put_nowait(None))
         while (progress := await queue.get()) is not None:
             while not queue.empty() and (later := queue.get_nowait()) is not None:
-                progress = later  # only the newest is worth sending
+                progress = later  # send only the newest
             yield event("progress", asdict(progress))
             if work.done():
                 break
         try:
-            done = await work
+            installed = await work
         except GoalwrightError as error:
             yield event("error", errors.to_dict(error))
         else:
-            yield event("done", {"name": done.record.name, "bytes": done.record.bytes})
+            yield event("done", {"name": installed.record.name, "bytes": installed.record.bytes})
 
 
 def _pull(name: str | None, report: Report, options: PullOptions) -> Installed:
-    """The model, and what runs it faster on this machine."""
+    """Download the model, and the backend that runs it faster on this machine."""
     from goalwright.models.local.backends.install import install_faster
     from goalwright.models.local.downloads.pull import pull
 
@@ -125,13 +125,13 @@ async def set_model(site: Site, request: Request) -> Response:
 
 
 def _chosen() -> str | None:
-    """The model that is used where none is set."""
+    """Return the model that is used if none is set."""
     return explore(os.environ, None, lambda: ollama.probe(os.environ), local_is_installed())[-1].model
 
 
 @in_thread
 def show_settings(site: Site, _: Request) -> dict[str, Any]:
-    """Each setting: its value, where it comes from, and what it means."""
+    """Return each setting with its value, origin and meaning."""
     resolved, secrets = site.resolved(), Secrets.of(os.environ)
     rows = []
     for setting in fields(Settings):
@@ -153,14 +153,14 @@ def show_settings(site: Site, _: Request) -> dict[str, Any]:
 
 @in_thread
 def run_doctor(site: Site, _: Request) -> list[dict[str, Any]]:
-    """The checks of `goalwright doctor`, each with its remedy."""
+    """Run the checks of `goalwright doctor`."""
     from goalwright.interfaces.doctor import checks
 
-    found: list[checks.Check] = []
+    results: list[checks.Check] = []
     try:
         resolved = site.resolved()
     except SetupError as error:
-        found.append(checks.settings_fault(error))
+        results.append(checks.settings_fault(error))
         resolved = resolve_without_files({}, os.environ)
-    found += checks.run_checks(site.paths, resolved, Workspace(site.paths, resolved.settings), os.environ)
-    return [asdict(check) for check in found]
+    results += checks.run_checks(site.paths, resolved, Workspace(site.paths, resolved.settings), os.environ)
+    return [asdict(check) for check in results]

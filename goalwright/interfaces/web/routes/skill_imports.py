@@ -1,4 +1,4 @@
-"""Skills from archives: unpacked and looked at first, kept only when the person says so; and files for goals."""
+"""Skills from archives, which are kept only after the user confirms them, and files for goals."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 async def stage_import(site: Site, request: Request) -> Response:
-    """Unpack an archive and say what is inside and what to distrust; nothing is kept yet."""
+    """Unpack an archive and return its files and suspicious findings; nothing is kept yet."""
     upload = site.drafts.place()
     try:
         await bodies.save(request, upload, bodies.ARCHIVE)
@@ -44,9 +44,9 @@ async def commit_import(site: Site, request: Request) -> Response:
         site.workspace.skills.registry.scan()
         return {"id": staged.id, "name": staged.name, "path": str(path), "replaced": replaced}
 
-    done = await asyncio.to_thread(commit)
+    document = await asyncio.to_thread(commit)
     site.drafts.drop(key)
-    return json_reply(done, 201)
+    return json_reply(document, 201)
 
 
 async def cancel_import(site: Site, request: Request) -> Response:
@@ -56,7 +56,7 @@ async def cancel_import(site: Site, request: Request) -> Response:
 
 
 async def upload_file(site: Site, request: Request) -> Response:
-    """Keep a file for a goal; it moves into the run's folder when the run starts."""
+    """Keep a file for a goal; a run that starts with it gets a copy."""
     name = PurePosixPath(request.query_params.get("name") or "file").name
     if not name or name in (".", "..") or "\0" in name or "\\" in name or len(name.encode()) > 200:
         raise InputError(f"{name[:80]!r} is not a file name", hint="send ?name=report.csv")

@@ -1,4 +1,4 @@
-"""The skills of the workspace: listed, shown, added, edited, deleted, trusted and tried."""
+"""Lists, shows, adds, edits, deletes, trusts and tries the skills of the workspace."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ if TYPE_CHECKING:
 
 @in_thread
 def list_skills(site: Site, request: Request) -> list[dict[str, Any]]:
-    """The skills as `skills list --json` prints them, with whether they may be edited and whether tools are trusted.
+    """Return the skills as `skills list --json` prints them, with whether they are editable and their tools trusted.
 
-    `decided` is what settings and authors say about when a skill is used. The tools of MCP servers are in the list of
-    servers.
+    `decided` lists what settings and authors say about when a skill is used. The tools of MCP servers are listed with
+    the servers.
     """
     everything = request.query_params.get("all", "") not in ("", "0", "false")
     workspace = site.workspace
     workspace.skills.registry.refresh()
     rows = workspace.skills.registry.list_skills(all=everything)
     tools = workspace.tools
-    unread = [row for row in tools.scripted() if not tools.trusts(row)]
-    untrusted = {row.base_dir for row in (*tools.untrusted(), *unread)}
+    scripts = [row for row in tools.scripted() if not tools.trusts(row)]
+    untrusted = {row.base_dir for row in (*tools.untrusted(), *scripts)}
     others = skill_list.installed_tools(workspace.skills.preferences, everything=everything)
     writes = skill_rights.may_write_project(site)
     more = {"editable": False, "locked": skill_rights.installed(), "trusted": True, "decided": []}
@@ -48,15 +48,14 @@ def list_skills(site: Site, request: Request) -> list[dict[str, Any]]:
 
 @in_thread
 def show_skill(site: Site, request: Request) -> dict[str, Any]:
-    """One skill with its files, what a reviewer says, and whether its tools are trusted; nothing of it is run."""
+    """Return one skill with its files, check results and trust; nothing of it is run."""
     skill = _find(site, request.path_params["name"])
     files = [{"path": path, "bytes": size} for path, size in install.files(skill)]
     tools = site.workspace.tools
     is_program = (skill.base_dir / "skill.yaml").is_file() and skill.source not in OWN
     needed = is_program or tools.has_scripts(skill)
     trusted = not needed or tools.trusts(skill)
-    shown = fingerprint(skill.base_dir) if needed else None
-    trust = {"needed": needed, "trusted": trusted, "fingerprint": shown}
+    trust = {"needed": needed, "trusted": trusted, "fingerprint": fingerprint(skill.base_dir) if needed else None}
     reports = asyncio.run(checks.review(skill.base_dir, None, root=skill.source == "root"))
     check = [report.to_dict() for report in reports]
     line = _line(site, skill, trusted=trusted, writes=skill_rights.may_write_project(site))
@@ -79,30 +78,30 @@ async def add_skill(site: Site, request: Request) -> Response:
 
 @in_thread
 def copy_skill(site: Site, request: Request) -> dict[str, str]:
-    """Copy a skill of another source among the workspace's own, to be edited there."""
+    """Copy a skill of another source into the workspace, so that it can be edited."""
     name = request.path_params["name"]
     return {"name": name, "path": str(install.copy(site.workspace.skills.registry, _find(site, name)))}
 
 
 @in_thread
 def delete_skill(site: Site, request: Request) -> dict[str, str]:
-    """Delete one of the workspace's own skills."""
+    """Delete a skill of the workspace."""
     name = request.path_params["name"]
     return {"name": name, "deleted": str(install.delete(site.workspace.skills.registry, name))}
 
 
 async def read_file(site: Site, request: Request) -> Response:
-    """One file of a skill as text; its `ETag` is its hash."""
+    """Return a file of a skill as text; its `ETag` is its hash."""
 
     def read() -> edit.SkillText:
         return edit.read(_find(site, request.path_params["name"]), request.path_params["path"])
 
-    found = await asyncio.to_thread(read)
-    return json_reply({"path": request.path_params["path"], "text": found.text}, headers={"etag": f'"{found.sha256}"'})
+    file = await asyncio.to_thread(read)
+    return json_reply({"path": request.path_params["path"], "text": file.text}, headers={"etag": f'"{file.sha256}"'})
 
 
 async def write_file(site: Site, request: Request) -> Response:
-    """Replace one file of a skill, if it still is the one that was read; a new file has the empty tag."""
+    """Write a file of a skill if it is unchanged since it was read; a new file has the empty tag."""
     tag = _tag(request)
     text = bodies.text(await bodies.document(request, "text", limit=4 * bodies.BODY), "text")
     name, path = request.path_params["name"], request.path_params["path"]
@@ -112,7 +111,7 @@ async def write_file(site: Site, request: Request) -> Response:
 
 
 async def delete_file(site: Site, request: Request) -> Response:
-    """Delete one file of a skill, if it still is the one that was read."""
+    """Delete a file of a skill if it is unchanged since it was read."""
     name, path = request.path_params["name"], request.path_params["path"]
     registry, project = site.workspace.skills.registry, skill_rights.may_write_project(site)
     await asyncio.to_thread(edit.remove, registry, name, path, _tag(request), project=project)
@@ -120,7 +119,7 @@ async def delete_file(site: Site, request: Request) -> Response:
 
 
 async def rename_file(site: Site, request: Request) -> Response:
-    """Give one file of a skill another path, if it still is the one that was read."""
+    """Rename a file of a skill if it is unchanged since it was read."""
     name, path, tag = request.path_params["name"], request.path_params["path"], _tag(request)
     to = bodies.text(await bodies.document(request, "to"), "to")
     registry, project = site.workspace.skills.registry, skill_rights.may_write_project(site)
@@ -129,7 +128,7 @@ async def rename_file(site: Site, request: Request) -> Response:
 
 
 def _tag(request: Request) -> str:
-    """The hash that a file was read with; a new file has the empty one."""
+    """Return the hash that the client read the file with; empty for a new file."""
     tag = request.headers.get("if-match")
     if tag is None:
         raise HttpError(412, "NO_IF_MATCH", "If-Match is missing", hint="send the ETag that the file was read with")
@@ -137,42 +136,44 @@ def _tag(request: Request) -> str:
 
 
 async def trust_skill(site: Site, request: Request) -> Response:
-    """Trust a skill's tools, if they still are what was shown."""
-    shown = bodies.text(await bodies.document(request, "fingerprint"), "fingerprint")
-    if not shown:
+    """Trust a skill's tools if their fingerprint is the one that was shown."""
+    approved = bodies.text(await bodies.document(request, "fingerprint"), "fingerprint")
+    if not approved:
         raise InputError("'fingerprint' is missing", hint="send the one that was shown with the skill's files")
 
     def trust() -> None:
         skill = _find(site, request.path_params["name"])
-        site.workspace.tools.trust.trust(skill.base_dir, shown)
+        site.workspace.tools.trust.trust(skill.base_dir, approved)
 
     await asyncio.to_thread(trust)
     return json_reply({"trusted": True})
 
 
 async def select(site: Site, request: Request) -> Response:
-    """Which skills a goal would select, and why; with `top`, the best ones without a threshold."""
+    """Return the skills that a goal would select, and why; with `top`, the best ones without a threshold."""
     body = await bodies.document(request, "goal", "top")
     goal, top = bodies.text(body, "goal"), body.get("top")
     if not goal.strip():
         raise InputError("the goal is empty", hint="type one")
     if top is not None and (type(top) is not int or top < 1):
-        raise InputError(f"'top' must be a whole number from 1 on, not {top!r:.40}", hint="see docs/serve.md")
+        raise InputError(f"'top' must be a positive integer, not {top!r:.40}", hint="see docs/serve.md")
 
     def read() -> list[dict[str, Any]]:
         skills = site.workspace.skills
         with site.selecting:
             if top is not None:
-                found = skills.rank(skills.request(goal, limit=min(top, 100)))
+                selected = skills.rank(skills.request(goal, limit=min(top, 100)))
             else:
-                found = skills.select(skills.request(goal))
-        return [{"name": selection.name, "score": selection.score, "reason": selection.reason} for selection in found]
+                selected = skills.select(skills.request(goal))
+        return [
+            {"name": selection.name, "score": selection.score, "reason": selection.reason} for selection in selected
+        ]
 
     return json_reply({"goal": goal, "selected": await asyncio.to_thread(read)})
 
 
 def _find(site: Site, name: str) -> Skill:
-    """The skill or tool of that name, broken and shadowed ones included, active ones first."""
+    """Return the skill or tool of that name; an active one precedes a broken or shadowed one."""
     registry = site.workspace.skills.registry
     registry.refresh()
     active = registry.get(name)
@@ -188,6 +189,6 @@ def _find(site: Site, name: str) -> Skill:
 
 def _line(site: Site, skill: Skill, *, trusted: bool, writes: bool) -> dict[str, Any]:
     locked = skill_rights.lock(site, skill, writes=writes)
-    own = {"editable": locked is None, "deletable": locked is None and skill.source == "workspace", "locked": locked}
+    rights = {"editable": locked is None, "deletable": locked is None and skill.source == "workspace", "locked": locked}
     decided = site.workspace.skills.preferences.notes(skill) if skill.state == "active" else []
-    return skill.to_dict() | own | {"trusted": trusted, "decided": decided}
+    return skill.to_dict() | rights | {"trusted": trusted, "decided": decided}

@@ -1,4 +1,4 @@
-"""Starting, stopping, resuming and rerunning runs."""
+"""Starts, stops, resumes, replans and reruns runs."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ if TYPE_CHECKING:
     from goalwright_planner.plan.known import Known
     from goalwright_planner.plan.plan import Plan
 
-# What a request for a goal may have.
+# The keys of a request for a goal.
 GOAL_KEYS = ("goal", "files", "skills", "answers", "plan", "settings", "parent")
 _PULL = "pull it under Models, or set a provider's key and start `goalwright serve` again"
 
 
 async def start(site: Site, request: Request) -> Response:
-    """Start a run; it has begun, on disk, when this answers."""
+    """Start a run; respond once its first event is on disk."""
     body = await bodies.document(request, *GOAL_KEYS, limit=bodies.PLAN)
     resolved = site.resolved(bodies.mapping(body, "settings"))
     parent = bodies.text(body, "parent") or None
@@ -65,7 +65,7 @@ async def start(site: Site, request: Request) -> Response:
 
 
 async def stop(site: Site, request: Request) -> Response:
-    """Stop a run, of this process or of another."""
+    """Stop a run of any process."""
     await bodies.document(request)
     run = await asyncio.to_thread(site.find, request.path_params["run"])
     if not site.work.stop(run.run_id):
@@ -74,7 +74,7 @@ async def stop(site: Site, request: Request) -> Response:
 
 
 async def resume(site: Site, request: Request) -> Response:
-    """Continue a run with its own settings, except those given."""
+    """Resume a run with its own settings, except the given ones."""
     body = await bodies.document(request, "settings")
     given = bodies.mapping(body, "settings")
     run_id = (await asyncio.to_thread(site.find, request.path_params["run"])).run_id
@@ -84,16 +84,16 @@ async def resume(site: Site, request: Request) -> Response:
 
 
 async def replan(site: Site, request: Request) -> Response:
-    """Have a model change a run's plan as the person asks, and continue the run with it."""
-    asked = bodies.text(await bodies.document(request, "text"), "text")
+    """Have a model change a run's plan as the user asks, and resume the run with it."""
+    instruction = bodies.text(await bodies.document(request, "text"), "text")
     run_id = (await asyncio.to_thread(site.find, request.path_params["run"])).run_id
     goalwright = await asyncio.to_thread(runtime_of, site, run_id, {})
     await asyncio.to_thread(check_local, goalwright, None)
-    return json_reply({"run_id": await site.work.begin(partial(goalwright.replan, run_id, asked))}, 202)
+    return json_reply({"run_id": await site.work.begin(partial(goalwright.replan, run_id, instruction))}, 202)
 
 
 async def rerun(site: Site, request: Request) -> Response:
-    """Run a part of a run again, as a new run; with `dry_run`, say what would be reused and what executed."""
+    """Rerun a part of a run as a new run; with `dry_run`, return the tasks that would be reused and executed."""
     body = await bodies.document(request, "from", "inputs", "use", "settings", "dry_run", limit=bodies.PLAN)
     given, begin = bodies.mapping(body, "settings"), bodies.texts(body, "from")
     inputs = bodies.text_mapping(body, "inputs")
@@ -111,12 +111,12 @@ async def rerun(site: Site, request: Request) -> Response:
 
 
 def files_in(site: Site, body: Mapping[str, Any]) -> GoalFiles:
-    """The files that a request gives with its goal."""
+    """Return the files of a request for a goal."""
     return GoalFiles.of(site.paths.workspace, site.drafts, bodies.texts(body, "files"))
 
 
 def goal_in(body: Mapping[str, Any], goalwright: Goalwright, files: GoalFiles) -> Goal:
-    """The goal that a request asks for, with its files, which its plan may name."""
+    """Return the goal of a request, with its files and its plan."""
     plan, goal_of_plan, repairs = _plan_in(body, goalwright.workspace.known())
     return Goal(
         bodies.text(body, "goal") or goal_of_plan,
@@ -130,7 +130,7 @@ def goal_in(body: Mapping[str, Any], goalwright: Goalwright, files: GoalFiles) -
 
 
 def _plan_in(body: Mapping[str, Any], known: Known) -> tuple[Plan | None, str, tuple[str, ...]]:
-    """The plan in a request, as text or as an object; all its faults are reported at once."""
+    """Return the plan in a request, given as text or as an object, its goal and repairs; report all faults at once."""
     given = body.get("plan")
     if given is None:
         return None, "", ()
@@ -148,7 +148,7 @@ def _plan_in(body: Mapping[str, Any], known: Known) -> tuple[Plan | None, str, t
 
 
 def runtime_of(site: Site, run_id: str, given: Mapping[str, Any], use: Mapping[str, Path] | None = None) -> Goalwright:
-    """A runtime with a recorded run's settings, except those given now."""
+    """Return a runtime with a recorded run's settings, except the given ones."""
     now = site.resolved(given).settings
     recorded = records.first_event(site.reading(), run_id, site.paths)
     settings = records.tightened(records.settings_of(recorded.settings, now, given), now)
@@ -158,7 +158,7 @@ def runtime_of(site: Site, run_id: str, given: Mapping[str, Any], use: Mapping[s
 
 def check_local(goalwright: Goalwright, plan: Plan | None) -> None:
     """Raise if a local model would have to be downloaded first."""
-    from goalwright.models.local import model as local_model  # here: it takes long to import, and few use one
+    from goalwright.models.local import model as local_model  # slow to import, and rarely needed
 
     if goalwright.models.needed_for(plan):
         for name in goalwright.models.names:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @in_thread
 def diff_runs(site: Site, request: Request) -> list[dict[str, Any]]:
-    """What differs between two runs, as `trace diff --json` prints it."""
+    """Return the differences of two runs as `trace diff --json` prints them."""
 
     def view(name: str) -> Timeline:
         run = site.find(request.path_params[name])
@@ -38,7 +38,7 @@ def diff_runs(site: Site, request: Request) -> list[dict[str, Any]]:
 
 
 async def replay_run(site: Site, request: Request) -> Response:
-    """Replay a run strictly, or with `select` only its selection; no model is called."""
+    """Replay a run strictly, or with `select` only its selection of skills; no model is called."""
     body = await bodies.document(request, "select")
     run = await asyncio.to_thread(site.find, request.path_params["run"])
     if bodies.flag(body, "select"):
@@ -49,7 +49,7 @@ async def replay_run(site: Site, request: Request) -> Response:
 
         store = site.reading()
         replayed = strict_replay.strict(store.rows(run.run_id), site.paths, site.settings, journal=store.url)
-        return asyncio.run(replayed).to_dict()  # in a thread and a loop of its own: it may take seconds
+        return asyncio.run(replayed).to_dict()  # in a thread with its own event loop: it may take seconds
 
     return json_reply(await asyncio.to_thread(replay))
 
@@ -63,12 +63,11 @@ def replay_selections(site: Site, _: Request) -> list[dict[str, Any]]:
 def _reselect(site: Site, runs: tuple[str, ...]) -> list[dict[str, Any]]:
     settings = site.settings
     recorded, workspace = recorded_selections(runs, site.paths, settings), Workspace(site.paths, settings)
-    found = reselect(recorded, workspace, left_out=None if runs else [])
-    return [reselection.to_dict() for reselection in found]
+    return [row.to_dict() for row in reselect(recorded, workspace, left_out=None if runs else [])]
 
 
 async def export_run(site: Site, request: Request) -> Response:
-    """A run as JSON lines or as one HTML page, to be saved."""
+    """Export a run as JSON lines or as one HTML page."""
     form = request.query_params.get("form", "jsonl")
     if form not in ("jsonl", "html"):
         raise InputError(f"form={form[:40]!r} is unknown", hint="use form=jsonl or form=html")
@@ -88,7 +87,7 @@ async def export_run(site: Site, request: Request) -> Response:
 
 
 async def send_spans(site: Site, request: Request) -> Response:
-    """Send a run to the collector that the server's environment names, without prompts and replies."""
+    """Send a run, without prompts and replies, to the collector that the server's environment names."""
     await bodies.document(request)
     run = await asyncio.to_thread(site.find, request.path_params["run"])
 
@@ -96,22 +95,24 @@ async def send_spans(site: Site, request: Request) -> Response:
         from goalwright.telemetry import otlp
 
         if not otlp.is_configured(os.environ):
-            what = "no OpenTelemetry collector is configured"
-            raise InputError(what, hint="set OTEL_EXPORTER_OTLP_ENDPOINT and start `goalwright serve` again")
+            raise InputError(
+                "no OpenTelemetry collector is configured",
+                hint="set OTEL_EXPORTER_OTLP_ENDPOINT and start `goalwright serve` again",
+            )
         return otlp.send(site.reading().rows(run.run_id))
 
     return json_reply({"run_id": run.run_id, "spans": await asyncio.to_thread(send)})
 
 
 async def import_runs(site: Site, request: Request) -> Response:
-    """Import the runs of an exported trace: all of them or none."""
+    """Import all runs of an exported trace, or none."""
     upload = site.drafts.place("trace.jsonl")
     try:
         await bodies.save(request, upload, bodies.ARCHIVE)
 
         def read() -> list[str]:
-            named = trace_file.TraceFile(upload, "the trace")
-            return transfer.import_runs([named], site.journal().store, site.paths)
+            trace = trace_file.TraceFile(upload, "the trace")
+            return transfer.import_runs([trace], site.journal().store, site.paths)
 
         return json_reply({"runs": await asyncio.to_thread(read)}, 201)
     finally:

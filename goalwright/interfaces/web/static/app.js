@@ -1,4 +1,4 @@
-// The page: takes the token, follows the address, and shows the view that it names.
+// The page: takes the token, and shows the view of the address.
 import { render } from "./vendor/preact.js";
 import { signal } from "./vendor/signals.js";
 import { useEffect, useState } from "./vendor/hooks.js";
@@ -18,18 +18,18 @@ import { Runs } from "./pages/runs.js";
 import { RunPage } from "./run/run_page.js";
 
 const app = /** @type {HTMLElement} */ (document.getElementById("app"));
-/** Where the rail leads: as the page has it before this script is there. */
+/** The links of the rail, read from the HTML. */
 const PLACES = placesOf(app);
-/** How long the other views wait for what is shown first, in milliseconds. */
+/** Milliseconds after which the other views are loaded. */
 const LATER = 2000;
 
-/** The views that are no runs, once they are there. @type {{ value: ((path: string) => any) | null }} */
+/** The views other than runs, once loaded. @type {{ value: ((path: string) => any) | null }} */
 const others = signal(null);
 const failed = signal(false);
 /** @type {Promise<void> | null} */
 let fetching = null;
 
-/** Fetch the other views, once: on a slow line, a run is shown before they come. */
+/** Load the other views once, so that a run is shown before them on a slow connection. */
 const fetchOthers = () => void (fetching ??= import("./other_views.js").then(
   (found) => void (others.value = found.otherView),
   () => void (failed.value = true),

@@ -1,4 +1,4 @@
-// Runs before anything else is there: the theme, the token, and the first questions to the server.
+// Runs first: sets the theme, takes the token, and sends the first requests.
 import { askEarly } from "./core/early.js";
 import { chosenTheme, themeOf } from "./core/chosen_theme.js";
 import { takeToken } from "./core/token.js";

@@ -1,4 +1,4 @@
-// The views beside runs: fetched by the page when one is asked for, or when there is nothing else to do.
+// The views other than runs, loaded when needed or when the page is idle.
 import { Empty } from "./core/empty.js";
 import { html } from "./core/html.js";
 import { Page } from "./core/page.js";

@@ -1,24 +1,24 @@
-// Two runs side by side, from what the server says differs: the run itself, then task by task. Pure.
+// Aligns two runs by the server's differences: the run as a whole, then task by task. Pure.
 
 /**
  * @typedef {{ where: string, what: string, a: any, b: any }} Difference
  * @typedef {{ id: string, title: string, kind: "same" | "changed" | "added" | "dropped", other: string, texts: Difference[], plan: Difference | null, values: Difference[] }} Aligned
  */
 
-/** What says how a run went and not what it did: alone, it makes no task a changed one. */
+/** Measurements of a run; a task that differs only in them is not changed. */
 const MEASURES = new Set(["seconds", "tokens", "cost_usd", "calls", "attempts"]);
 
-/** A task that was done before and is reused now has the same result. @param {Difference} one */
+/** A task that was done in one run and reused in the other has the same result. @param {Difference} one */
 const isReuse = (one) => one.what === "status" && [one.a, one.b].every((status) => status === "done" || status === "reused");
 
 /** @param {Difference} one */
 export const isText = (one) => one.what.startsWith("output") || one.what.startsWith("line");
 
-/** What differs in the runs as a whole. @param {Difference[]} all */
+/** The differences of the runs as a whole. @param {Difference[]} all */
 export const ofRuns = (all) => all.filter((one) => one.where === "run" || one.where === "selection" || one.where === "answer");
 
 /**
- * The tasks of both, those of the first in its order, then those that only the second has.
+ * The tasks of both runs: those of the first in order, then those that only the second has.
  * @param {Difference[]} all @param {ReadonlyMap<string, { id: string, title: string }>} a @param {ReadonlyMap<string, { id: string, title: string }>} b
  * @returns {Aligned[]}
  */
@@ -44,5 +44,5 @@ function row(span, differences, a, b) {
   return { id: span.id, title: span.title, kind, other, texts, plan, values };
 }
 
-/** How many tasks there are of each kind. @param {Aligned[]} rows */
+/** The number of tasks of each kind. @param {Aligned[]} rows */
 export const countKinds = (rows) => rows.reduce((counts, one) => ({ ...counts, [one.kind]: counts[one.kind] + 1 }), { same: 0, changed: 0, added: 0, dropped: 0 });

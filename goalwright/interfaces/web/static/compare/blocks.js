@@ -1,11 +1,11 @@
-// Two Markdown texts as blocks, with those that were dropped and added: between blank lines, so that each can be rendered. Pure.
+// Compares two Markdown texts by blocks between blank lines, so that each block can be rendered. Pure.
 import { lineDifference } from "../core/text_diff.js";
 
 /** @typedef {{ kind: string, text: string }} Block */
 
 const FENCE = /^\s*(`{3,}|~{3,})/;
 
-/** The blocks of a text; code with blank lines stays whole. @param {string} text @returns {string[]} */
+/** The blocks of a text; code with blank lines is one block. @param {string} text @returns {string[]} */
 export function blocksOf(text) {
   /** @type {string[]} */
   const blocks = [];
@@ -24,7 +24,7 @@ export function blocksOf(text) {
   return blocks;
 }
 
-/** What differs, block by block; what stays the same is left out but for its count, as between lines. @param {string} a @param {string} b @returns {Block[]} */
+/** The changed blocks; unchanged ones are replaced by their count. @param {string} a @param {string} b @returns {Block[]} */
 export function blockDifference(a, b) {
   /** @type {string[]} */
   const known = [];

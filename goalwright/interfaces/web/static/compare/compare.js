@@ -53,7 +53,7 @@ function Compared({ a, b }) {
 const Side = ({ letter, run }) => html`<section class="panel" aria-label="Run ${letter}"><div class="pad"><div class="bar" style="margin-bottom:6px"><b class="letter">${letter}</b><${Pill} status=${run.status} word=${runWord(run)} /><a class="mono cut" href="/runs/${part(run.run_id)}">${run.run_id}</a></div>
   <p class="clamp" title=${run.goal}>${run.goal}</p><div class="facts"><span class="fact"><b>${counted(run.spans.filter((/** @type {any} */ span) => !span.id.startsWith("(")).length, "task")}</b></span><span class="fact"><b>${seconds(secondsShown(fromDocument(run)))}</b> at work</span><span class="fact"><b>${money(run.cost_usd)}</b></span>${run.settings?.model && html`<span class="fact mono">${run.settings.model}</span>`}</div></div></section>`;
 
-/** What is shown: what differs at first, since a rerun has most of its tasks in common with the run that it is of. */
+/** Which tasks are shown; at first the differences, because most tasks of a rerun are equal. */
 const DIFFERENT = "", EVERY = "all", OUTPUTS = "outputs";
 
 /** @param {{ all: import("./aligned.js").Difference[], a: any, b: any }} props */

@@ -1,4 +1,4 @@
-// Two texts as one, with what was dropped and added: rendered, or line by line as they were written.
+// The differences of two texts, rendered or line by line.
 import { useMemo, useState } from "../vendor/hooks.js";
 import { ChangeLines } from "../core/change_lines.js";
 import { counted } from "../core/format.js";
@@ -7,7 +7,7 @@ import { Markdown } from "../core/markdown.js";
 import { lineDifference } from "../core/text_diff.js";
 import { blockDifference } from "./blocks.js";
 
-/** A longer text is compared as it was written, which is quicker. */
+/** Longer texts are compared as source, which is faster. */
 const LONG = 50_000;
 const SAID = /** @type {Record<string, string>} */ ({ added: "Only in B", dropped: "Only in A" });
 

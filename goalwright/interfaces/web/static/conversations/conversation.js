@@ -1,4 +1,4 @@
-// One conversation: its turns, and a box to go on.
+// One conversation: its turns, and a field for the next goal.
 import { useEffect, useLayoutEffect, useRef, useState } from "../vendor/hooks.js";
 import { about } from "../core/about.js";
 import { attempt, note } from "../core/announce.js";
@@ -18,7 +18,7 @@ const CRUMBS = html`<a href="/conversations">Conversations</a>`;
 
 /** @typedef {import("./turns.js").Turn} TurnLine */
 
-/** A conversation that has no turn yet. */
+/** A conversation without turns. */
 export const NewConversation = () => html`<${Page} title="New conversation" crumbs=${CRUMBS} bare=${true}><div class="talk"><div class="turns"><div class="hero"><h2>What do you want to know, or have done?</h2>
     <p>Every goal is a run, and sees the goals, answers and files before it. A question that needs no plan is answered at once.</p></div></div>
   ${about.value?.read_only ? html`<div class="next"><p class="muted">This server is read-only.</p></div>` : html`<div class="next"><${NextGoal} id=${null} blocked="" onBegun=${(/** @type {{ conversation: string }} */ { conversation }) => go(`/conversations/${part(conversation)}`, { replace: true })} /></div>`}</div></${Page}>`;
@@ -74,7 +74,7 @@ export function ConversationPage({ id }) {
     ${!about.value?.read_only && summary && html`<div class="next"><${NextGoal} id=${id} blocked=${blocked(turns.at(-1))} onBegun=${read} /></div>`}</div></${Page}>`;
 }
 
-/** Keep the end of a list in view as its last entry changes or grows, unless the reader has scrolled up. @param {string | undefined} last */
+/** Keep the end of a list in view while its last entry grows, unless the reader has scrolled up. @param {string | undefined} last */
 function useToEnd(last) {
   const place = useRef(/** @type {HTMLElement | null} */ (null));
   const follows = useRef(true);

@@ -1,4 +1,4 @@
-// The list of conversations: each by the goal of its first turn, that with the newest turn first.
+// The list of conversations, named by their first goals, latest turn first.
 import { useState } from "../vendor/hooks.js";
 import { about } from "../core/about.js";
 import { part } from "../core/api.js";

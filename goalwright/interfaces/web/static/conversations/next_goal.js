@@ -1,4 +1,4 @@
-// The box below a conversation: the next goal, with files. What is typed is kept while the tab is open.
+// The field for the next goal of a conversation, with files. Drafts are kept while the tab is open.
 import { useEffect, useRef, useState } from "../vendor/hooks.js";
 import { attempt } from "../core/announce.js";
 import { part, post } from "../core/api.js";

@@ -1,4 +1,4 @@
-// One turn of a conversation: its goal, and what came of it; while it is not at its end, what it does and asks.
+// One turn of a conversation: its goal, its progress and questions, and its answer.
 import { useEffect, useMemo, useRef, useState } from "../vendor/hooks.js";
 import { about } from "../core/about.js";
 import { attempt } from "../core/announce.js";
@@ -16,10 +16,10 @@ import { Output } from "../run/output.js";
 import { tally, tasksOf } from "../run/spans.js";
 import { isOpen } from "./turns.js";
 
-/** How many tasks of a turn are named; its run has all. */
+/** The number of tasks shown for a turn; its run shows all. */
 const NAMED = 12;
 
-/** @param {{ turn: import("./turns.js").Turn, isLast: boolean, first: boolean, onChanged: () => void, onTakeBack: () => void }} props `first`: its answer is drawn at once */
+/** @param {{ turn: import("./turns.js").Turn, isLast: boolean, first: boolean, onChanged: () => void, onTakeBack: () => void }} props `first`: its answer is rendered at once */
 export function Turn({ turn, isLast, first, onChanged, onTakeBack }) {
   const run = `/runs/${part(turn.run_id)}`;
   const readOnly = about.value?.read_only ?? false;
@@ -69,7 +69,7 @@ function OpenTurn({ turn, readOnly, onEnded }) {
     ${feed.isLive && !readOnly && html`<div><button type="button" class="btn small danger" disabled=${stopping} onClick=${stop}><${Icon} name="stop" />${stopping ? "Stopping…" : "Stop"}</button></div>`}</div>`;
 }
 
-/** What the turn does: its tasks as they stand. @param {{ feed: RunFeed }} props */
+/** The progress of the turn's tasks. @param {{ feed: RunFeed }} props */
 function Progress({ feed }) {
   feed.tick.value;
   const { state } = feed;

@@ -1,4 +1,4 @@
-// What the page knows of the server: its workspace and whether anything may be changed.
+// The server's workspace, version, and whether it is read-only.
 import { signal } from "../vendor/signals.js";
 import { get } from "./api.js";
 

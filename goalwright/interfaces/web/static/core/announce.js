@@ -1,4 +1,4 @@
-// Says what happened: short notes that go away, errors that stay until they were read, and a polite live region for those who listen.
+// Notes that disappear, errors that stay until closed, and a polite live region for screen readers.
 import { signal } from "../vendor/signals.js";
 import { Refused } from "./api.js";
 import { html } from "./html.js";
@@ -14,7 +14,7 @@ let said = 0;
 /** @type {string[]} */
 let left = [];
 
-/** Say something to a screen reader, at most once a second. @param {string} text */
+/** Announce a text to screen readers, at most once a second. @param {string} text */
 export function announce(text) {
   left.push(text);
   if (left.length > 1) return;
@@ -25,7 +25,7 @@ export function announce(text) {
   }, Math.max(50, 1000 - (performance.now() - said)));
 }
 
-/** Show a note; one of what went wrong stays until it is closed, once however often it happens. @param {string} text @param {{ hint?: string, bad?: boolean, link?: Note["link"] }} [more] */
+/** Show a note; an error stays until closed, and is shown once even if it repeats. @param {string} text @param {{ hint?: string, bad?: boolean, link?: Note["link"] }} [more] */
 export function note(text, { hint = "", bad = false, link = null } = {}) {
   const one = { key: ++number, text, hint, bad, link };
   const others = notes.value.filter((shown) => shown.text !== text || shown.hint !== hint);
@@ -37,7 +37,7 @@ export function note(text, { hint = "", bad = false, link = null } = {}) {
 /** @param {number} key */
 const close = (key) => (notes.value = notes.value.filter((one) => one.key !== key));
 
-/** What an error says, and what to do next; null for something that was given up. @param {unknown} error @returns {{ message: string, hint: string } | null} */
+/** The message and hint of an error; null for an aborted request. @param {unknown} error @returns {{ message: string, hint: string } | null} */
 export function told(error) {
   if (error instanceof DOMException && error.name === "AbortError") return null;
   return error instanceof Refused ? error : { message: "The server does not answer.", hint: "Is `goalwright serve` still running?" };
@@ -49,7 +49,7 @@ export function noteError(error) {
   if (said) note(said.message, { hint: said.hint, bad: true });
 }
 
-/** Do something and show what goes wrong; gives undefined then. @template T @param {() => Promise<T>} work */
+/** Do some work; show its error and return undefined if it fails. @template T @param {() => Promise<T>} work */
 export async function attempt(work) {
   try {
     return await work();

@@ -4,10 +4,10 @@ import { early } from "./early.js";
 import { events } from "./stream.js";
 import { followTabs, keepToken, takeToken, token } from "./token.js";
 
-/** What keeps the page from the server: "" if nothing does, "token", or "lost". */
+/** The connection problem: "", "token", or "lost". */
 export const trouble = signal("");
 
-/** What a server said no with. */
+/** The error of a refused request. */
 export class Refused extends Error {
   /** @param {number} status @param {string} code @param {string} message @param {string} hint */
   constructor(status, code, message, hint) {
@@ -19,7 +19,7 @@ export class Refused extends Error {
   }
 }
 
-/** Take a new token at once: from the address of this tab, or from another tab that was opened with it. @param {() => void} onNew */
+/** Use a new token from the address of this tab or from another tab at once. @param {() => void} onNew */
 export function followToken(onNew) {
   const taken = () => {
     trouble.value = "";
@@ -36,7 +36,7 @@ export function useToken(given) {
 }
 
 /**
- * Ask a route; raises `Refused` if the server says no.
+ * Send a request; throws `Refused` if the server refuses it.
  * @param {string} path @param {RequestInit & { json?: unknown }} [options] @returns {Promise<Response>}
  */
 export async function ask(path, { json, headers, ...options } = {}) {
@@ -75,10 +75,10 @@ export const send = async (path, body) => {
 /** @param {string} path @returns {Promise<any>} */
 export const remove = async (path) => (await ask(path, { method: "DELETE" })).json();
 
-/** Post and read the stream that answers, once. @param {string} path @param {unknown} json @param {AbortSignal} [signal] */
+/** Post a request and read its event stream, without reconnecting. @param {string} path @param {unknown} json @param {AbortSignal} [signal] */
 export const stream = (path, json, signal) => events(() => ask(path, { method: "POST", json, signal }), { signal, once: true });
 
-/** Save what a route sends as a file. @param {string} path @param {string} name */
+/** Save the response of a route as a file. @param {string} path @param {string} name */
 export async function save(path, name) {
   const blob = await (await ask(path)).blob();
   const link = document.createElement("a");
@@ -88,5 +88,5 @@ export async function save(path, name) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
-/** A part of an address. @param {string} text */
+/** Encode a part of an address. @param {string} text */
 export const part = (text) => encodeURIComponent(text);

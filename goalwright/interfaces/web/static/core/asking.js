@@ -1,4 +1,4 @@
-// How many requests wait for a person, for the rail: read when the page opens, and when a run changes.
+// The number of open requests for the rail, read when the page opens and when a run changes.
 import { signal } from "../vendor/signals.js";
 import { get } from "./api.js";
 
@@ -10,12 +10,12 @@ const GATHER = 300;
 let due;
 let reads = 0;
 
-/** Read the requests again, soon; several calls are one. */
+/** Read the requests again soon; several calls are joined. */
 export function readAsking() {
   due ??= setTimeout(async () => {
     due = undefined;
     const read = ++reads;
     const found = await get("/approvals").catch(() => null);
-    if (found && read === reads) asking.value = found; // else a later read knows more
+    if (found && read === reads) asking.value = found; // ignore an outdated response
   }, GATHER);
 }

@@ -1,4 +1,4 @@
-// Lines of a text that changed, each with its sign; what they say stays text.
+// Changed lines of a text with their signs; the lines stay plain text.
 import { useState } from "../vendor/hooks.js";
 import { count } from "./format.js";
 import { html } from "./html.js";

@@ -1,4 +1,4 @@
-// Which theme was chosen in this browser, and which one that is now.
+// The theme chosen in this browser, and the resulting one.
 
 const KEY = "goalwright-theme";
 export const system = matchMedia("(prefers-color-scheme: dark)");

@@ -1,4 +1,4 @@
-// Copying text, and saying so.
+// Copies text, and confirms it.
 import { note } from "./announce.js";
 
 /** @param {string} text @param {string} [what] */
@@ -6,7 +6,7 @@ export async function copy(text, what = "Copied") {
   try {
     await navigator.clipboard.writeText(text);
     note(what);
-  } catch { // only secure contexts have a clipboard; loopback is one, another machine's address is not
+  } catch { // only secure contexts, such as loopback, have a clipboard
     note("The browser does not let this page copy.", { hint: "Select the text and copy it by hand.", bad: true });
   }
 }

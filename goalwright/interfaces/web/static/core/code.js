@@ -1,4 +1,4 @@
-// Code as coloured pieces: comments, strings, numbers and words that most languages share. Pure, and without a grammar.
+// Highlights comments, strings, numbers and common keywords of code, without grammars. Pure.
 
 const LONGEST = 10_000;
 const WORDS = new Set(("abstract and as async await bool break case catch class const continue def default del delete do elif else elseif end enum except export extends false False finally fn for foreach from func function global go "
@@ -19,7 +19,7 @@ function pattern(language) {
   return new RegExp(`(?<comment>${comment})|(?<string>${STRINGS})|${REST}`, "g");
 }
 
-/** The pieces of a text, one after the other. @param {string} text @param {string} language @returns {Piece[]} */
+/** The highlighted pieces of a text. @param {string} text @param {string} language @returns {Piece[]} */
 export function colored(text, language) {
   const name = language.toLowerCase();
   if (PLAIN.has(name) || text.length > LONGEST) return [["", text]];

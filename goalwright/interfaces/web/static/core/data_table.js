@@ -1,4 +1,4 @@
-// A table of values; what they say stays text, formulas too.
+// A table of values, which stay plain text.
 import { count } from "./format.js";
 import { html } from "./html.js";
 import { isNumeric } from "./tables.js";

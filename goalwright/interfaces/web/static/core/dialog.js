@@ -1,20 +1,20 @@
-// Dialogs, menus and tabs: the browser's own dialog, so that focus stays inside and returns where it was.
+// Dialogs, menus and tabs; uses the browser's dialog, which keeps and restores the focus.
 import { signal } from "../vendor/signals.js";
 import { useEffect, useRef, useState } from "../vendor/hooks.js";
 import { Notes, told } from "./announce.js";
 import { html, classes } from "./html.js";
 import { Icon } from "./icons.js";
 
-/** What is open: a function that makes the dialog's content. @type {{ value: (() => any) | null }} */
+/** A function that renders the open dialog. @type {{ value: (() => any) | null }} */
 const open = signal(null);
 /** @type {(value: any) => void} */
 let settle = () => {};
 
-/** Show a dialog; resolves with what it was closed with. @param {(close: (value?: any) => void) => any} content @returns {Promise<any>} */
+/** Show a dialog; resolves with the value that it was closed with. @param {(close: (value?: any) => void) => any} content @returns {Promise<any>} */
 export const show = (content) => new Promise((done) => {
   settle(undefined);
   const close = (/** @type {any} */ value) => {
-    if (settle !== close) return; // another one is open by now
+    if (settle !== close) return; // another dialog is open
     settle = () => {};
     open.value = null;
     done(value);
@@ -23,10 +23,10 @@ export const show = (content) => new Promise((done) => {
   open.value = () => content(close);
 });
 
-/** Where dialogs and notes are: notes are within a dialog that is open, since nothing else can be reached then. */
+/** Renders dialogs and notes; notes are inside an open dialog, because the rest of the page is inert. */
 export const DialogPlace = () => (open.value ? open.value() : html`<${Notes} />`);
 
-/** What `onSubmit` raises is shown in the dialog, which stays open. @param {{ title: string, close: (value?: any) => void, wide?: boolean, foot?: any, children?: any, onSubmit?: () => unknown }} props */
+/** A dialog that shows the errors of `onSubmit` and then stays open. @param {{ title: string, close: (value?: any) => void, wide?: boolean, foot?: any, children?: any, onSubmit?: () => unknown }} props */
 export function Dialog({ title, close, wide = false, foot, children, onSubmit }) {
   const ref = useRef(/** @type {HTMLDialogElement | null} */ (null));
   const typed = useRef(false);
@@ -72,7 +72,7 @@ export const confirm = async ({ title, text, yes, danger = false }) => (await sh
   foot=${html`<button type="button" class="btn" onClick=${() => close(false)}>Cancel</button><button type="submit" form="dialog" data-first class=${classes("btn", danger ? "danger" : "primary")} onClick=${(/** @type {Event} */ event) => { event.preventDefault(); close(true); }}>${yes}</button>`}>
   <p>${text}</p></${Dialog}>`)) === true;
 
-/** A button with a list of things to do. @param {{ label: string, icon?: string, items: ({ name: string, icon?: string, danger?: boolean, href?: string, do?: () => void } | false | null)[], small?: boolean }} props */
+/** A button with a menu of actions. @param {{ label: string, icon?: string, items: ({ name: string, icon?: string, danger?: boolean, href?: string, do?: () => void } | false | null)[], small?: boolean }} props */
 export function Menu({ label, icon, items, small = false }) {
   const [isOpen, setOpen] = useState(false);
   const ref = useRef(/** @type {HTMLElement | null} */ (null));

@@ -1,4 +1,4 @@
-// What a file is, by its first bytes and its name: the bytes count, since anyone can name a file. Pure.
+// Detects the type of a file by its first bytes and its name; the bytes take precedence. Pure.
 
 /** @typedef {{ kind: "image" | "pdf" | "table" | "json" | "markdown" | "text" | "other", type?: string, pixels?: number, separator?: string }} FileKind */
 
@@ -8,16 +8,16 @@ const PICTURES = /** @type {[string, number[], number][]} */ ([
 ]);
 const PDF = [0x25, 0x50, 0x44, 0x46, 0x2d];
 const SVG = /^\uFEFF?\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--[\s\S]*?-->\s*)*(?:<!DOCTYPE\s+svg[^>]*>\s*)?<svg[\s>]/i;
-/** No character of a text. */
+/** Control characters, which texts do not have. */
 const BINARY = /[\0-\x08\x0E-\x1A\x1C-\x1F]/;
 
 /** @param {Uint8Array} bytes @param {number[]} start @param {number} [at] */
 const begins = (bytes, start, at = 0) => start.every((one, index) => bytes[at + index] === one);
 
-/** How a file begins, as text; null if it is none. @param {Uint8Array} bytes */
+/** The beginning of a file as text; null if it is binary. @param {Uint8Array} bytes */
 export function asText(bytes) {
   try {
-    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: true }); // what is cut off at the end is no fault
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: true }); // the last character may be cut off
     return BINARY.test(text) ? null : text.replace(/^\uFEFF/, "");
   } catch {
     return null;
@@ -38,7 +38,7 @@ export function kindOf(name, bytes) {
   return { kind: ending === "md" || ending === "markdown" ? "markdown" : "text" };
 }
 
-/** How many pixels a picture has, by its own head; 0 if that does not say. @param {string} type @param {Uint8Array} bytes */
+/** The number of pixels in a picture's header; 0 if unknown. @param {string} type @param {Uint8Array} bytes */
 export function pixelsOf(type, bytes) {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (type === "image/png" && bytes.length >= 24) return view.getUint32(16) * view.getUint32(20);

@@ -1,4 +1,4 @@
-// Values as people read them. Pure: no DOM, no clock of its own.
+// Formats values for people. Pure: no DOM, no clock.
 
 const GROUPED = new Intl.NumberFormat("en");
 const TINY = new Intl.NumberFormat("en", { maximumSignificantDigits: 2 });
@@ -9,7 +9,7 @@ export const count = (value) => (value == null ? "–" : GROUPED.format(value));
 /** "1 task", "2 tasks". @param {number} value @param {string} word @param {string} [many] */
 export const counted = (value, word, many = `${word}s`) => `${count(value)} ${value === 1 ? word : many}`;
 
-/** Seconds with as many digits as matter: 0.4 s, 31 s, 3 min 20 s, 2 h 5 min. @param {number | null | undefined} value */
+/** Seconds with sensible precision: 0.4 s, 31 s, 3 min 20 s, 2 h 5 min. @param {number | null | undefined} value */
 export function seconds(value) {
   if (value == null || !Number.isFinite(value)) return "–";
   if (value < 9.95) return `${value.toFixed(1)} s`;
@@ -23,10 +23,10 @@ export function seconds(value) {
 /** @param {number} big @param {string} unit @param {number} small @param {string} part */
 const joined = (big, unit, small, part) => (small ? `${big} ${unit} ${small} ${part}` : `${big} ${unit}`);
 
-/** The sign of an estimate, if the usage of a call is one. @param {{ estimated_calls?: number } | null | undefined} spent */
+/** The sign of an estimate, if the usage is estimated. @param {{ estimated_calls?: number } | null | undefined} spent */
 export const approx = (spent) => (spent?.estimated_calls ? "≈" : "");
 
-/** Dollars; small amounts keep four digits, and tiny ones the two that count. @param {number | null | undefined} value */
+/** Dollars; small amounts keep four decimals, and tiny ones two significant digits. @param {number | null | undefined} value */
 export function money(value) {
   if (value == null) return "unknown";
   if (value === 0) return "$0";
@@ -42,7 +42,7 @@ export function bytes(value) {
   return `${size < 10 ? size.toFixed(1) : Math.round(size)} ${["B", "kB", "MB", "GB", "TB"][power]}`;
 }
 
-/** How long ago, in one word or two. @param {string | null | undefined} at @param {number} now in milliseconds */
+/** The age of a time in a word or two. @param {string | null | undefined} at @param {number} now in milliseconds */
 export function ago(at, now) {
   const then = at ? Date.parse(at) : NaN;
   if (Number.isNaN(then)) return "–";
@@ -66,10 +66,10 @@ export function firstLine(text, most = 120) {
   return line.length > most ? `${line.slice(0, most - 1)}…` : line;
 }
 
-/** Any value as readable JSON; text stands as it is. @param {unknown} value */
+/** A value as readable JSON; a string is returned unchanged. @param {unknown} value */
 export const pretty = (value) => (typeof value === "string" ? value : JSON.stringify(value, null, 2) ?? "");
 
-/** Round steps for an axis: about `most` of them between two times. @param {number} end @param {number} [from] @param {number} [most] */
+/** Round ticks of an axis: about `most` of them between two times. @param {number} end @param {number} [from] @param {number} [most] */
 export function ticks(end, from = 0, most = 6) {
   if (!(end > from)) return [from];
   const raw = (end - from) / most;
@@ -81,5 +81,5 @@ export function ticks(end, from = 0, most = 6) {
   return Array.from({ length: Math.floor(end / step + 1e-9) - first + 1 }, (_, index) => (first + index) * step);
 }
 
-/** A time on an axis, exact enough to tell it from the next one. @param {number} tick @param {number} step */
+/** The label of a tick, precise enough to differ from the next one. @param {number} tick @param {number} step */
 export const tickText = (tick, step) => (step < 0.95 ? `${tick.toFixed(step < 0.095 ? 2 : 1)} s` : seconds(tick).replace(".0 s", " s"));

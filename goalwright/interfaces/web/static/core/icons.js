@@ -1,4 +1,4 @@
-// Icons as components: 16 × 16, one stroked path, named where nothing else says what it means.
+// Icons as components: 16 × 16, one stroked path, with a label if nothing else explains them.
 import { html, classes } from "./html.js";
 import { ICONS, WORDS } from "./states.js";
 
@@ -54,10 +54,10 @@ export const Icon = ({ name = "", d = PATHS[name] ?? "", class: className = "", 
 /** A state as a pill: icon and word. @param {{ status: string, word?: string }} props */
 export const Pill = ({ status, word }) => html`<span class="pill st-${status}"><${Icon} d=${ICONS[status] ?? ICONS.pending} />${word ?? WORDS[status] ?? status}</span>`;
 
-/** A state as an icon alone, named for those who cannot see it. @param {{ status: string }} props */
+/** A state as an icon, with a label for screen readers. @param {{ status: string }} props */
 export const StateIcon = ({ status }) => html`<span class="ic st-${status}"><${Icon} d=${ICONS[status] ?? ICONS.pending} title=${WORDS[status] ?? status} /></span>`;
 
-/** The sign of goalwright. @param {{ size?: number }} props */
+/** The logo of goalwright. @param {{ size?: number }} props */
 export const Sign = ({ size = 22 }) => html`<svg class="sign" width=${size} height=${size} viewBox="0 0 22 22" aria-hidden="true"><g fill="none" stroke-width="2.2" stroke-linecap="round"><path d="M3 6h16M3 16h16" stroke="var(--accent)" /><path d="M7 2v2M7 8v12M15 2v12M15 18v2" stroke="currentColor" /></g></svg>`;
 
 /** The large weave of empty pages. */

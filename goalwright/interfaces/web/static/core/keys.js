@@ -1,4 +1,4 @@
-// Keys that work on a page. Those of the innermost part that listens come first; typing is never disturbed.
+// Keyboard shortcuts. The innermost listener comes first; typing in fields is not affected.
 import { useLayoutEffect } from "../vendor/hooks.js";
 import { html } from "./html.js";
 import { Dialog, show } from "./dialog.js";
@@ -9,7 +9,7 @@ const listeners = [];
 /** @param {EventTarget | null} target */
 const isTyping = (target) => target instanceof HTMLElement && (target.isContentEditable || target.matches("input:not([type=range]):not([type=checkbox]):not([type=radio]), textarea, select"));
 
-/** Listen for the keys of all pages. */
+/** Listen for the shortcuts of all pages. */
 export function listenKeys() {
   document.addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
@@ -23,7 +23,7 @@ export function listenKeys() {
   });
 }
 
-/** Listen for keys as long as a component is there, for what it shows: before the next key. @param {Record<string, () => (boolean | void)>} keys @param {any[]} [inputs] */
+/** Listen for keys while a component is mounted. @param {Record<string, () => (boolean | void)>} keys @param {any[]} [inputs] */
 export function useKeys(keys, inputs = []) {
   useLayoutEffect(() => {
     listeners.push(keys);
@@ -31,7 +31,7 @@ export function useKeys(keys, inputs = []) {
   }, inputs);
 }
 
-/** What `?` shows, and the docs list. */
+/** The shortcuts that `?` shows and the docs list. */
 export const KEYS = [
   ["/", "search"], ["n", "new goal"], ["← → ↑ ↓", "along dependencies, and within a layer"], ["Enter", "open the task"], ["Esc", "close"],
   ["v", "to the graph"], ["[ ]", "previous and next task"], ["f", "fit the graph"], ["c", "show the critical path"], ["e", "next failure"], ["o", "open or fold a task's parts"],

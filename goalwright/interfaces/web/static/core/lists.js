@@ -1,11 +1,11 @@
-// What changes in the lists: lines of runs, and skills. Heard as long as somebody sees the page.
+// Changes of the lists of runs and skills, received while the page is visible.
 import { useEffect } from "../vendor/hooks.js";
 import { readAsking } from "./asking.js";
 import { listen } from "./live.js";
 
 const HIDDEN = 30_000;
 
-/** Hear of changes as long as a component is there. @param {{ runs?: (changed: any[], gone: string[]) => void, skills?: () => void, again?: () => void }} heard */
+/** Listen for changes while a component is mounted. @param {{ runs?: (changed: any[], gone: string[]) => void, skills?: () => void, again?: () => void }} heard */
 export function useChanges(heard) {
   useEffect(() => {
     let ending = new AbortController();
@@ -31,7 +31,7 @@ export function useChanges(heard) {
     };
     document.addEventListener("visibilitychange", visibility);
     run();
-    if (document.hidden) visibility(); // it was opened in the background
+    if (document.hidden) visibility(); // opened in the background
     return () => {
       document.removeEventListener("visibilitychange", visibility);
       clearTimeout(hiding);

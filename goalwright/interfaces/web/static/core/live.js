@@ -1,5 +1,5 @@
-// What happens on the server, heard once for all tabs of a browser, which opens few connections to a server: the tab that
-// holds a lock has the stream, and passes it on. A worker that tabs share would need a policy for its script's address.
+// Server events, received once for all tabs, because browsers open few connections to a server: the tab that
+// holds a lock opens the stream and forwards its events. A shared worker would need a content policy of its own.
 import { ask, trouble } from "./api.js";
 import { events } from "./stream.js";
 import { addressOf, concerns, covers, isEnd, isForLists, note, OPENED, union } from "./topics.js";
@@ -7,26 +7,26 @@ import { addressOf, concerns, covers, isEnd, isForLists, note, OPENED, union } f
 /** @typedef {import("./topics.js").Topic} Topic @typedef {import("./stream.js").StreamEvent} StreamEvent @typedef {{ topic: Topic, take: (event: StreamEvent) => void }} Listener */
 
 const LOCK = "goalwright-stream";
-/** How long tabs have to say what they want, and the pause before a stream that ended is opened again, in milliseconds. */
+/** Milliseconds for tabs to send their topics, and before a closed stream is opened again. */
 const GATHER = 50;
 const PAUSE = 1000;
-/** A tab that goes from one view to another wants nothing for a moment. */
+/** Between two views a tab has no topics for a moment. */
 const LEAVE = 250;
 
 const self = `${Date.now().toString(36)}-${Math.random().toString(36).slice(2)}`;
-/** Only pages that a browser holds for safe have locks, those of this machine among them; others hear for themselves. */
+/** Locks exist only in secure contexts, such as loopback; other pages open their own streams. */
 const shared = typeof navigator.locks !== "undefined" && typeof BroadcastChannel !== "undefined";
 const channel = shared ? new BroadcastChannel(LOCK) : null;
 
 /** @type {Set<Listener>} */
 const own = new Set();
-/** What the other tabs want, by tab. @type {Map<string, Topic[]>} */
+/** The topics of the other tabs. @type {Map<string, Topic[]>} */
 const others = new Map();
 let open = union([]);
-/** When the stream was opened, or last had something for lists. */
+/** When the stream was opened or last had an event for lists. */
 let told = 0;
 let leads = false;
-/** Ends the wait for the lock, or gives it back. @type {AbortController | null} */
+/** Stops waiting for the lock, or releases it. @type {AbortController | null} */
 let claim = null;
 /** @type {AbortController} */
 let streaming = new AbortController();
@@ -35,7 +35,7 @@ let gathering;
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let leaving;
 
-/** The events of a topic as they happen; those of a run until nobody works on it. @param {Topic} topic @param {AbortSignal} signal @returns {AsyncGenerator<StreamEvent>} */
+/** The events of a topic; those of a run end when it is not running any more. @param {Topic} topic @param {AbortSignal} signal @returns {AsyncGenerator<StreamEvent>} */
 export async function* listen(topic, signal) {
   /** @type {StreamEvent[]} */
   const queue = [];
@@ -66,7 +66,7 @@ export async function* listen(topic, signal) {
 const ownTopics = () => [...own].map((listener) => listener.topic);
 const wanted = () => union([...ownTopics(), ...[...others.values()].flat()]);
 
-/** What this tab wants has changed: tell the tab that leads, become it, or stop being it. */
+/** The topics of this tab changed: tell the leading tab, become it, or stop leading. */
 function changed() {
   clearTimeout(leaving);
   if (!own.size) leaving = setTimeout(resign, LEAVE);
@@ -80,7 +80,7 @@ function resign() {
   claim = null;
 }
 
-/** Hold the stream as soon as no other tab does, until this one wants nothing any more. @param {AbortController} claimed */
+/** Lead once no other tab does, until this tab has no topics. @param {AbortController} claimed */
 async function lead(claimed) {
   const held = async () => {
     leads = true;
@@ -102,7 +102,7 @@ async function lead(claimed) {
   }
 }
 
-/** Open the stream anew where it does not have what is wanted; tabs that are gone do not say so, so all are asked. @param {{ ask?: boolean }} [options] */
+/** Reopen the stream if it lacks a topic; all tabs are asked, because closed tabs do not unsubscribe. @param {{ ask?: boolean }} [options] */
 function refresh({ ask: asks = false } = {}) {
   if (gathering !== undefined || (!asks && covers(open, wanted()))) return;
   others.clear();
@@ -127,7 +127,7 @@ async function stream(signal) {
         note(open, event);
         pass(event);
       }
-    } catch { // the server says no: the token is of another start
+    } catch { // refused: the token belongs to an earlier start
       if (!signal.aborted) open = union([]);
       return;
     }
@@ -150,10 +150,10 @@ function pass(event) {
   for (const topics of others.values()) for (const topic of topics) if (concerns(topic, event) && event.data.seq) topic.after = event.data.seq;
 }
 
-/** Whether a reader of lists last read or heard of them before a time. @param {Topic} topic @param {number} at */
+/** Whether a list was last updated before a time. @param {Topic} topic @param {number} at */
 const lacks = (topic, at) => concerns(topic, OPENED) && (topic.since ?? 0) < at;
 
-/** Give an event to those in this tab whom it concerns. @param {StreamEvent} event @param {number} at */
+/** Deliver an event to the listeners of this tab. @param {StreamEvent} event @param {number} at */
 function hear(event, at) {
   for (const { topic, take } of own) {
     if (!concerns(topic, event) || (event.type === OPENED.type && !lacks(topic, at))) continue;
@@ -175,7 +175,7 @@ function onMessage({ data }) {
   }
 }
 
-/** Begin again with the token as it is now: a tab was opened with a new one. */
+/** Restart with a new token. */
 export function reopen() {
   if (leads) {
     open = union([]);

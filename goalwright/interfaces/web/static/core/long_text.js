@@ -1,4 +1,4 @@
-// A text as it is, however long.
+// A plain text of any length.
 import { useMemo } from "../vendor/hooks.js";
 import { html } from "./html.js";
 import { linesOf } from "./pieces.js";

@@ -1,4 +1,4 @@
-// Markdown as elements: marked only reads it, nothing is ever set as HTML. What is not listed here is shown as text.
+// Renders Markdown as elements: marked only parses it, and nothing is ever set as HTML. Unlisted kinds are shown as text.
 import { h } from "../vendor/preact.js";
 import { useEffect, useMemo, useRef, useState } from "../vendor/hooks.js";
 import { Lexer } from "../vendor/marked.js";
@@ -9,13 +9,13 @@ import { Icon } from "./icons.js";
 import { useNear } from "./near.js";
 import { Cutter, definitions } from "./pieces.js";
 
-/** A longer text is cut into pieces for some milliseconds at a time, and comes after what stands around it. */
+/** A longer text is split in time slices, and rendered after its surroundings. */
 const SHORT = 20_000;
 const SLICE = 6;
 const PIECES = 160;
-/** So many pieces are one until they are nearly in view. */
+/** The number of pieces that form one part until they are nearly in view. */
 const PART = 16;
-/** What marked reads before a long text: its first looks at each kind take 40 ms together, because they compile its patterns. */
+/** A text that marked parses first, to compile its patterns, which takes 40 ms. */
 const COLD = ["a", "a `b`", "# a\n\n**b** _c_ [d](https://example.com)\n\n- e\n\n| f |\n|---|\n| g |"];
 const LINK = /^(?:https?:\/\/|mailto:)/i;
 const ENTITIES = /** @type {Record<string, string>} */ ({ "&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"', "&#39;": "'" });
@@ -36,7 +36,7 @@ const inline = (tokens, pictures) => tokens.map((token) => {
     case "link": return link(token, pictures);
     case "image": return pictures && !LINK.test(token.href) ? pictures(token.href, token.text) : h("span", { class: "image" }, `[image: ${token.text || token.href}]`);
     case "text": case "escape": return token.tokens ? inline(token.tokens, pictures) : plain(token.text);
-    default: return token.raw; // HTML too: as text
+    default: return token.raw; // HTML too, as text
   }
 });
 
@@ -61,10 +61,10 @@ function block(token, pictures) {
   }
 }
 
-/** A paragraph may not hold what a picture becomes. @param {Token} token */
+/** A rendered picture is not allowed in a paragraph. @param {Token} token */
 const hasPicture = (token) => (token.tokens ?? []).some((/** @type {Token} */ one) => one.type === "image");
 
-/** Code with its colours, diagrams and formulas as their text; a button copies it. @param {{ text: string, language: string }} props */
+/** Highlighted code with a copy button; diagrams and formulas are shown as text. @param {{ text: string, language: string }} props */
 function Code({ text, language }) {
   const name = /^[\w+#.-]*/.exec(language)?.[0] ?? "";
   return html`<div class="codeblock"><pre tabIndex=${0}><code>${colored(text, name).map(([kind, piece]) => (kind ? html`<span class=${`tok-${kind}`}>${piece}</span>` : piece))}</code></pre>
@@ -85,7 +85,7 @@ function table({ header, rows, align = [] }, pictures) {
     h("thead", null, h("tr", null, header.map(cell("th")))), h("tbody", null, rows.map((/** @type {Token[]} */ row) => h("tr", null, row.map(cell("td")))))));
 }
 
-/** The elements of a text. @param {string} text @param {Pictures} [pictures] @param {Record<string, { href: string, title: string }>} [links] those that other parts of it define */
+/** The elements of a text. @param {string} text @param {Pictures} [pictures] @param {Record<string, { href: string, title: string }>} [links] links defined in other parts of the text */
 export function elements(text, pictures = null, links = {}) {
   const lexer = new Lexer();
   Object.assign(lexer.tokens.links, links);
@@ -97,7 +97,7 @@ function Piece({ piece: { text, plain: isPlain }, pictures, links }) {
   return useMemo(() => {
     try {
       return isPlain ? asItIs(text) : elements(text, pictures, links);
-    } catch { // marked gives up on some texts
+    } catch { // marked fails on some texts
       return asItIs(text);
     }
   }, [text, links]);
@@ -106,13 +106,13 @@ function Piece({ piece: { text, plain: isPlain }, pictures, links }) {
 /** @param {string} text */
 const asItIs = (text) => html`<pre class="raw" dir="auto">${text}</pre>`;
 
-/** A piece of a long text: as it is until it is nearly in view, so that all of it can be searched. @param {Parameters<typeof Piece>[0] & { first: boolean }} props */
+/** A piece of a long text: plain until it is nearly in view, so that the browser can search all of it. @param {Parameters<typeof Piece>[0] & { first: boolean }} props */
 function LatePiece({ first, ...props }) {
   const [near, place] = useNear(first);
   return html`<div class="piece" ref=${place}>${near ? html`<${Piece} ...${props} />` : asItIs(props.piece.text)}</div>`;
 }
 
-/** Pieces that stand together: far away they are one, because thousands would make every frame slower. @param {{ part: import("./pieces.js").Piece[], first: boolean } & Omit<Parameters<typeof Piece>[0], "piece">} props */
+/** Adjacent pieces: one element while far away, because thousands would slow down every frame. @param {{ part: import("./pieces.js").Piece[], first: boolean } & Omit<Parameters<typeof Piece>[0], "piece">} props */
 function LatePart({ part, first, ...props }) {
   const [near, place] = useNear(first);
   const last = part[part.length - 1];
@@ -120,7 +120,7 @@ function LatePart({ part, first, ...props }) {
     ${near ? part.map((piece, at) => html`<${LatePiece} key=${at} piece=${piece} first=${first && !at} ...${props} />`) : asItIs(part.map(({ text }) => text).join("\n"))}</div>`, [near, part.length, last, props.links]);
 }
 
-/** The pieces of a text that are known so far. @param {string} text */
+/** The pieces of a text so far. @param {string} text */
 function usePieces(text) {
   const [, redraw] = useState(0);
   const known = useRef(/** @type {Cutter | null} */ (null));
@@ -142,17 +142,17 @@ function usePieces(text) {
   return cutter.found;
 }
 
-/** What cuts this text: the one that cut its beginning, if there is one. @param {Cutter | null} known @param {string} text */
+/** The cutter of this text: the one that split its beginning, if any. @param {Cutter | null} known @param {string} text */
 function continued(known, text) {
   if (known?.text === text) return known;
   const cutter = known && text.startsWith(known.text) ? known : new Cutter(text);
   if (cutter === known) cutter.grow(text);
   if (text.length <= SHORT) while (cutter.step());
-  else if (cutter === known) advance(cutter); // a text that is being written keeps its end in view
+  else if (cutter === known) advance(cutter); // keep the end of a streamed text in view
   return cutter;
 }
 
-/** Cut for some milliseconds: the page can do other things before the next time. @param {Cutter} cutter */
+/** Split for some milliseconds, so that the page stays responsive. @param {Cutter} cutter */
 function advance(cutter) {
   const until = performance.now() + SLICE;
   const most = cutter.found.length + PIECES;

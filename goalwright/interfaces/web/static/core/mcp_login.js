@@ -1,10 +1,10 @@
-// A login at an MCP server: begun here, done on the server's own page, and seen here when it is over.
+// A login at an MCP server: started here, completed on the server's page, and polled here.
 import { useEffect, useState } from "../vendor/hooks.js";
 import { attempt, note } from "./announce.js";
 import { get, part, post } from "./api.js";
 import { html } from "./html.js";
 
-/** How often a login is looked for while its page is open, in milliseconds. */
+/** Milliseconds between two checks of a login in progress. */
 const LOOK = 1000;
 
 /** @param {{ server: string, onDone: () => void }} props */

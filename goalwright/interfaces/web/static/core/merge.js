@@ -1,7 +1,7 @@
-// Two changes of one text put together, line by line; where both changed the same lines, both stand there. Pure.
+// Merges two changes of a text by lines; if both changed the same lines, both versions are kept. Pure.
 import { difference } from "./text_diff.js";
 
-/** Which lines of a text each line of its origin became: what stands in the place of each, and before it. @param {string[]} base @param {string[]} text */
+/** The lines of a text that replace each line of its base, and those inserted before it. @param {string[]} base @param {string[]} text */
 function edits(base, text) {
   const before = /** @type {string[][]} */ (Array.from({ length: base.length + 1 }, () => []));
   const kept = new Array(base.length).fill(false);
@@ -23,7 +23,7 @@ export function merged(base, mine, theirs) {
   const calm = (/** @type {number} */ at) => at >= lines.length || (a.kept[at] && b.kept[at]);
   for (let at = 0; at <= lines.length;) {
     let end = at;
-    while (!calm(end)) end++; // a stretch that one of them changed
+    while (!calm(end)) end++; // a stretch that one side changed
     const own = stretch(lines, a, at, end), other = stretch(lines, b, at, end), origin = lines.slice(at, end);
     if (same(own, origin) || same(own, other)) found.push(...other);
     else if (same(other, origin)) found.push(...own);
@@ -37,7 +37,7 @@ export function merged(base, mine, theirs) {
   return { text: found.join("\n"), conflicts };
 }
 
-/** What a text has in the place of some lines. @param {string[]} lines @param {ReturnType<typeof edits>} edited @param {number} from @param {number} to */
+/** The lines of a text that replace some lines of its base. @param {string[]} lines @param {ReturnType<typeof edits>} edited @param {number} from @param {number} to */
 function stretch(lines, { before, kept }, from, to) {
   const found = [...before[from]];
   for (let at = from; at < to; at++) found.push(...(kept[at] ? [lines[at]] : []), ...before[at + 1]);

@@ -1,17 +1,17 @@
-// What is drawn only when it is nearly in view: a page with a very long text would otherwise stand still.
+// Renders elements only when they are nearly in view, so that very long texts do not block the page.
 import { useEffect, useRef, useState } from "../vendor/hooks.js";
 
 const MARGIN = "800px";
 
 /** @type {Map<Element, () => void>} */
 const waiting = new Map();
-/** Those nearly in view, with how far each is from the middle of the window. @type {Map<Element, number>} */
+/** The elements nearly in view, with their distances from the middle of the window. @type {Map<Element, number>} */
 const due = new Map();
 /** @type {IntersectionObserver | null} */
 let observer = null;
 let isDrawing = false;
 
-/** One a frame, the nearest first, so that the page can do other things between two. */
+/** Render one element per frame, the nearest first, so that the page stays responsive. */
 function drawNext() {
   const [nearest] = [...due].sort((one, other) => one[1] - other[1])[0] ?? [];
   isDrawing = nearest !== undefined;
@@ -25,7 +25,7 @@ function drawNext() {
 function onSeen(entries) {
   for (const { isIntersecting, target, boundingClientRect: { top, bottom } } of entries) {
     if (isIntersecting && waiting.has(target)) due.set(target, Math.abs((top + bottom) / 2 - innerHeight / 2));
-    else due.delete(target); // scrolled away meanwhile
+    else due.delete(target); // scrolled out of view
   }
   if (due.size && !isDrawing) {
     isDrawing = true;
@@ -33,7 +33,7 @@ function onSeen(entries) {
   }
 }
 
-/** Whether an element was ever nearly in view. @param {boolean} first it is drawn at once @returns {[boolean, { current: any }]} */
+/** Whether an element was ever nearly in view. @param {boolean} first render it at once @returns {[boolean, { current: any }]} */
 export function useNear(first) {
   const [near, setNear] = useState(first);
   const place = useRef(/** @type {Element | null} */ (null));

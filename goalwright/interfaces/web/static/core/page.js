@@ -1,4 +1,4 @@
-// The frame of a page: its crumbs, its title, what can be done, and its content.
+// The frame of a page: breadcrumbs, title, actions, content.
 import { html } from "./html.js";
 
 /** @param {{ title: any, crumbs?: any, actions?: any, facts?: any, children?: any, bare?: boolean }} props `bare`: the content brings its own box */

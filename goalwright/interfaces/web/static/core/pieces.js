@@ -1,7 +1,7 @@
-// A long Markdown text in pieces that are drawn when they are looked at: cut between blocks, and inside one only where it
+// Splits a long Markdown text into pieces that are rendered when in view: between blocks, and inside a block only if it
 // is very long. Formulas between lines of $$ become code. Pure.
 
-/** From here on a piece ends at the next blank line, there at any line, and there inside code, which one copies as a whole. */
+/** The lengths after which a piece ends at the next blank line, at any line, and even inside code. */
 const ENOUGH = 1_000;
 const MANY = 3_000;
 const MOST = 16_000;
@@ -21,7 +21,7 @@ export function pieces(text) {
   return cutter.found;
 }
 
-/** Cuts a text line by line, so that one can stop between two and go on later. */
+/** Splits a text line by line, so that it can pause between two lines. */
 export class Cutter {
   /** @param {string} text */
   constructor(text) {
@@ -29,18 +29,18 @@ export class Cutter {
     this.found = [];
     this.text = text;
     this.at = 0;
-    /** Where one can begin again when the text has grown. */
+    /** Where to continue when the text has grown. */
     this.safe = { at: 0, count: 0 };
     /** @type {string[]} */
     this.lines = [];
     this.length = 0;
-    /** The line that opened the code around this one. */
+    /** The line that opened the code block around the current line. */
     this.fence = "";
-    /** The head of the table around this line. @type {string[]} */
+    /** The header of the table around the current line. @type {string[]} */
     this.head = [];
   }
 
-  /** Go on with a text that begins as this one does: what is cut already stays. @param {string} text */
+  /** Continue with a longer text that starts with this one. @param {string} text */
   grow(text) {
     this.text = text;
     this.at = this.safe.at;
@@ -51,7 +51,7 @@ export class Cutter {
     this.head = [];
   }
 
-  /** Take the next line, or formula; false if that was the last. */
+  /** Process the next line or formula; false at the end. */
   step() {
     if (this.done) return false;
     const line = this.lineAt(this.at);
@@ -81,7 +81,7 @@ export class Cutter {
     return this.text.slice(at, end < 0 ? undefined : end);
   }
 
-  /** Where the formula ends that begins here; -1 if it is none after all. @param {string} first what follows its opening @returns {number} */
+  /** The end of the formula that starts here; -1 if there is none. @param {string} first the text after its opening @returns {number} */
   formulaEnd(first) {
     let end = this.at + this.lineAt(this.at).length;
     if (FORMULA_END.test(first)) return end;
@@ -106,11 +106,11 @@ export class Cutter {
     if (this.length > MOST || (this.length > MANY && !this.fence && /^\S/.test(next))) this.cutInside();
     else if (blank && this.length > ENOUGH && !this.fence && !GOES_ON.test(next)) {
       this.cut();
-      if (this.at < this.text.length) this.safe = { at: this.at, count: this.found.length }; // what follows is known
+      if (this.at < this.text.length) this.safe = { at: this.at, count: this.found.length }; // the following text is known
     }
   }
 
-  /** Keep in mind what this line is in. @param {string} line @param {string} begins its first character that is no space */
+  /** Track the block that a line belongs to. @param {string} line @param {string} begins its first character that is not a space */
   follow(line, begins) {
     const mark = begins === "`" || begins === "~" ? FENCE.exec(line)?.[1] : undefined;
     if (this.fence) {
@@ -126,7 +126,7 @@ export class Cutter {
     this.length = 0;
   }
 
-  /** Cut inside a block, and let it begin again. */
+  /** Split inside a block, and reopen the block. */
   cutInside() {
     const { fence, head } = this;
     if (fence) this.lines.push(/** @type {RegExpExecArray} */ (FENCE.exec(fence))[0]);
@@ -144,7 +144,7 @@ export class Cutter {
   }
 }
 
-/** The links that a text names once for all its pieces. @param {string} text @returns {Record<string, { href: string, title: string }>} */
+/** The link definitions of a text, for all its pieces. @param {string} text @returns {Record<string, { href: string, title: string }>} */
 export function definitions(text) {
   const found = Object.create(null);
   if (!text.includes("]:")) return found;
@@ -152,7 +152,7 @@ export function definitions(text) {
   return found;
 }
 
-/** A text cut at its lines into parts of about a size. @param {string} text @param {number} [size] */
+/** Split a text at line ends into parts of about a size. @param {string} text @param {number} [size] */
 export function linesOf(text, size = MOST) {
   const parts = [];
   for (let at = 0; at < text.length;) {

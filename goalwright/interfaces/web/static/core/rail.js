@@ -1,4 +1,4 @@
-// The rail: where the page leads. On a phone the first of its links stand below, and the others behind "More".
+// The navigation rail. On a phone its first links are at the bottom, and the others behind "More".
 import { useEffect, useRef, useState } from "../vendor/hooks.js";
 import { about } from "./about.js";
 import { asking, readAsking } from "./asking.js";
@@ -9,12 +9,12 @@ import { showKeys } from "./keys.js";
 import { place } from "./router.js";
 import { choice, nextTheme } from "./theme.js";
 
-/** Pages that are reached from others belong to the link of those. */
+/** Pages without a link of their own, with the link they belong to. */
 const BELOW = /** @type {Record<string, string>} */ ({ "/plan": "/new", "/compare": "/runs", "/replay": "/runs", "/doctor": "/settings" });
 
 /** @typedef {{ href: string, name: string, icon: string, later: boolean }} Place `later`: behind "More" on a phone */
 
-/** The links of the page as it is before this script is there. @param {ParentNode} page @returns {Place[]} */
+/** The links in the HTML of the page. @param {ParentNode} page @returns {Place[]} */
 export const placesOf = (page) => [...page.querySelectorAll("nav [data-icon]")].map((link) => ({ href: link.getAttribute("href") ?? "", name: link.textContent ?? "", icon: /** @type {HTMLElement} */ (link).dataset.icon ?? "", later: link.classList.contains("later") }));
 
 /** @param {Place & { now: string, number?: number }} props */

@@ -1,4 +1,4 @@
-// The address as a value: every view has one, and the browser's buttons work.
+// The address as a value, with support for the browser's back and forward buttons.
 import { signal } from "../vendor/signals.js";
 
 /** @typedef {{ path: string, query: URLSearchParams }} Place */
@@ -10,13 +10,13 @@ export const place = signal(here());
 
 let inMemory = false;
 
-/** Keep the address to ourselves: a page in a file has none that could be changed, and no other pages. */
+/** Keep the address in memory: an exported file cannot change its own. */
 export const stayHere = () => void (inMemory = true);
 
-/** Where a link to another page leads: nowhere in a file. @param {string} path */
+/** The target of a link to another page; none in an exported file. @param {string} path */
 export const address = (path) => (inMemory ? undefined : path);
 
-/** The parts of a path, each as it was before it was put there; one that nobody encoded stands as it is. @param {string} path */
+/** The decoded parts of a path; invalid encodings are kept. @param {string} path */
 export const parts = (path) => path.split("/").slice(1).map((one) => {
   try {
     return decodeURIComponent(one);
@@ -25,10 +25,10 @@ export const parts = (path) => path.split("/").slice(1).map((one) => {
   }
 });
 
-/** What is asked before another page is shown; null if nothing is. @type {(() => Promise<boolean>) | null} */
+/** The question before another page is shown; null if there is none. @type {(() => Promise<boolean>) | null} */
 let leave = null;
 
-/** Ask before another page is shown; gives the function that ends it. @param {() => Promise<boolean>} question */
+/** Ask before another page is shown; returns a function that stops asking. @param {() => Promise<boolean>} question */
 export function askBefore(question) {
   leave = question;
   return () => {
@@ -36,7 +36,7 @@ export function askBefore(question) {
   };
 }
 
-/** Ask nothing more: what was not saved is on its way. */
+/** Stop asking: unsaved text is being sent. */
 export const leaveFreely = () => void (leave = null);
 
 /** Go to an address. @param {string} to @param {{ replace?: boolean }} [options] */
@@ -58,10 +58,10 @@ export function go(to, { replace = false } = {}) {
   place.value = here();
 }
 
-/** Put the focus where the page that was gone to begins. */
+/** Focus the start of the new page. */
 export const focusPage = () => setTimeout(() => /** @type {HTMLElement | null} */ (document.querySelector("main h1"))?.focus());
 
-/** The current address with some of its query changed; null takes one out. @param {Record<string, string | null>} changes */
+/** The current address with changed query values; null removes one. @param {Record<string, string | null>} changes */
 export function withQuery(changes) {
   const query = new URLSearchParams(place.value.query);
   for (const [name, value] of Object.entries(changes)) {
@@ -72,15 +72,15 @@ export function withQuery(changes) {
   return place.value.path + (text ? `?${text}` : "");
 }
 
-/** Change some of the query. @param {Record<string, string | null>} changes @param {{ replace?: boolean }} [options] */
+/** Change query values. @param {Record<string, string | null>} changes @param {{ replace?: boolean }} [options] */
 export const setQuery = (changes, options) => go(withQuery(changes), options);
 
-/** Follow our own links without loading the page again. */
+/** Follow internal links without reloading the page. */
 export function listen() {
   addEventListener("popstate", () => {
     const to = location.pathname + location.search;
     if (!leave || location.pathname === place.value.path) return void (place.value = here());
-    history.pushState(null, "", withQuery({})); // back where it was, until it is said whether to leave
+    history.pushState(null, "", withQuery({})); // stay here until the user decides whether to leave
     go(to);
   });
   document.addEventListener("click", (event) => {

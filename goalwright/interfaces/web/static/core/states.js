@@ -1,4 +1,4 @@
-// How each state looks: an icon and a word beside the colour, so that none of them depends on colour alone.
+// The icon and word of each state, so that none depends on colour alone.
 
 /** @type {Record<string, string>} */
 export const WORDS = {
@@ -27,11 +27,11 @@ ICONS.partial = "M8 1.8a6.2 6.2 0 1 0 0 12.4M8 1.8v12.4M8 1.8a6.2 6.2 0 0 1 0 12
 /** The states of tasks in the order of the legend. */
 export const LEGEND = ["done", "running", "pending", "waiting", "failed", "skipped", "unneeded", "cancelled", "interrupted", "reused"];
 
-/** How a run stands, in words: a stop that the person asked for is no interruption. @param {{ status: string, code: string | null }} state */
+/** The status of a run in words; a requested stop is no interruption. @param {{ status: string, code: string | null }} state */
 export const runWord = ({ status, code }) => (code === "STOPPED_BY_USER" && status === "interrupted" ? "Stopped by you" : WORDS[status] ?? status);
 
-/** Whether a run in that state is over. @param {string} status */
+/** Whether a run with this status has ended. @param {string} status */
 export const isOver = (status) => !["running", "planning", "pending"].includes(status);
 
-/** Whether such a run can be resumed. @param {string} status */
+/** Whether a run with this status can be resumed. @param {string} status */
 export const canResume = (status) => ["partial", "failed", "stopped", "interrupted", "waiting"].includes(status);

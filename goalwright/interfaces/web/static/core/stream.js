@@ -1,9 +1,9 @@
-// Server-sent events by fetch, since EventSource cannot send the token. Reconnects where it stopped, by the last id.
+// Server-sent events with fetch, because EventSource cannot send the token. Reconnects after the last id.
 
 /** @typedef {{ type: string, id: string, data: any }} StreamEvent */
 
 /**
- * The events of a stream, over reconnects, until the server says that there are no more.
+ * The events of a stream, across reconnects, until the server ends it.
  * @param {(headers: Record<string, string>) => Promise<Response>} open
  * @param {{ signal?: AbortSignal, wait?: number, once?: boolean, onLost?: (error: unknown) => void, onOpen?: () => void }} [options]
  * @returns {AsyncGenerator<StreamEvent>}
@@ -18,7 +18,7 @@ export async function* events(open, { signal, wait = 1000, once = false, onLost,
         if (event.id) last = event.id;
         yield event;
       }
-      return; // the server ends a stream only when nothing more will come
+      return; // the server ends a stream only after the last event
     } catch (error) {
       if (signal?.aborted) return;
       if (once || /** @type {any} */ (error)?.final) throw error;
@@ -29,7 +29,7 @@ export async function* events(open, { signal, wait = 1000, once = false, onLost,
   }
 }
 
-/** The events in one answer. @param {Response} reply @returns {AsyncGenerator<StreamEvent>} */
+/** The events of one response. @param {Response} reply @returns {AsyncGenerator<StreamEvent>} */
 export async function* read(reply) {
   const body = /** @type {ReadableStream<Uint8Array>} */ (reply.body);
   const reader = body.getReader();

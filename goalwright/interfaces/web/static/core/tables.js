@@ -1,4 +1,4 @@
-// Tables in texts: CSV, and lists of objects in JSON. Pure, and no more is read than is shown.
+// Parses tables: CSV, and lists of objects in JSON. Pure; reads no more than is shown.
 
 /** @typedef {{ head: string[], rows: string[][], more: boolean }} Table `more`: there are rows or columns that are not in it */
 
@@ -6,14 +6,14 @@ export const MOST_ROWS = 500;
 const MOST_COLUMNS = 50;
 const SEPARATORS = [",", ";", "\t", "|"];
 
-/** The separator that the first line has most of. @param {string} text */
+/** The most frequent separator of the first line. @param {string} text */
 function separatorOf(text) {
   const line = text.slice(0, 4000).split("\n", 1)[0];
   const counts = SEPARATORS.map((one) => line.split(one).length);
   return SEPARATORS[counts.indexOf(Math.max(...counts))];
 }
 
-/** CSV as a table: its first line is the head. @param {string} text @param {string} [separator] @returns {Table} */
+/** CSV as a table; the first line is the header. @param {string} text @param {string} [separator] @returns {Table} */
 export function csvTable(text, separator = separatorOf(text)) {
   /** @type {string[][]} */
   const rows = [];
@@ -78,5 +78,5 @@ function linesIn(text) {
   }
 }
 
-/** Whether every value of a column is a number, which stands on the right. @param {string[][]} rows @param {number} column */
+/** Whether every value of a column is a number, to be aligned right. @param {string[][]} rows @param {number} column */
 export const isNumeric = (rows, column) => rows.some((row) => row[column]) && rows.every((row) => !row[column] || /^[-+]?[\d.,\s]*\d\s*%?$/.test(row[column]));

@@ -4,7 +4,7 @@
 
 const MOST_STEPS = 800;
 
-/** The pieces that lead from one list to another. @param {string[]} a @param {string[]} b @returns {Piece[]} */
+/** The edit script from one list to another. @param {string[]} a @param {string[]} b @returns {Piece[]} */
 export function difference(a, b) {
   let start = 0;
   while (start < a.length && start < b.length && a[start] === b[start]) start++;
@@ -42,7 +42,7 @@ function middle(a, b) {
 /** @param {Map<number, number>} ends @param {number} diagonal */
 const reach = (ends, diagonal) => ends.get(diagonal) ?? -1;
 
-/** How far each diagonal reaches after every step; null if that takes too many. @param {string[]} a @param {string[]} b */
+/** The furthest point of each diagonal after every step; null after too many steps. @param {string[]} a @param {string[]} b */
 function walk(a, b) {
   /** @type {Map<number, number>} */
   let ends = new Map([[1, 0]]);
@@ -62,7 +62,7 @@ function walk(a, b) {
   return null;
 }
 
-/** By lines; long stretches without a change are left out. @param {string} a @param {string} b @param {number} [around] lines of context @returns {(Piece | { kind: "cut", text: string })[]} */
+/** The difference by lines; long unchanged stretches are left out. @param {string} a @param {string} b @param {number} [around] lines of context @returns {(Piece | { kind: "cut", text: string })[]} */
 export function lineDifference(a, b, around = 3) {
   const pieces = difference(a.split("\n"), b.split("\n"));
   const near = new Uint8Array(pieces.length);

@@ -1,15 +1,15 @@
-// Light or dark: the system's, unless one is chosen.
+// The light or dark theme: the system's, unless the user chose one.
 import { signal, effect } from "../vendor/signals.js";
 import { chosenTheme, keepTheme, system, themeOf } from "./chosen_theme.js";
 
 /** "auto", "light" or "dark". */
 export const choice = signal(chosenTheme());
-/** The theme in force. */
+/** The current theme. */
 export const theme = signal("light");
 
 const apply = () => (theme.value = themeOf(choice.value));
 
-/** Keep the page in the chosen theme. */
+/** Apply the chosen theme, also after changes. */
 export function followTheme() {
   system.addEventListener("change", apply);
   effect(() => {
@@ -19,5 +19,5 @@ export function followTheme() {
   });
 }
 
-/** The next of the three. */
+/** Switch to the next theme. */
 export const nextTheme = () => (choice.value = { auto: "light", light: "dark" }[choice.value] ?? "auto");

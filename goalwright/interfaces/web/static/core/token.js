@@ -1,4 +1,4 @@
-// The token of this server: out of the address, into the browser's own store.
+// Moves the server's token from the address into the browser's storage.
 
 const KEY = "goalwright-token";
 
@@ -7,7 +7,7 @@ export const token = () => localStorage.getItem(KEY) ?? "";
 /** @param {string} given */
 export const keepToken = (given) => localStorage.setItem(KEY, given.trim());
 
-/** Take the token out of the address, where it must not stay; gives whether there was one. */
+/** Remove the token from the address and store it; returns whether there was one. */
 export function takeToken() {
   const given = new URLSearchParams(location.hash.slice(1)).get("token");
   if (given === null) return false;
@@ -16,5 +16,5 @@ export function takeToken() {
   return true;
 }
 
-/** Hear of a token that another tab was opened with. @param {() => void} onNew */
+/** Listen for a new token from another tab. @param {() => void} onNew */
 export const followTabs = (onNew) => addEventListener("storage", (event) => event.key === KEY && event.newValue && onNew());

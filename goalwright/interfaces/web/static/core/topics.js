@@ -1,15 +1,15 @@
-// What tabs want to hear of, and the one stream that has it all. Pure.
+// The topics of tabs, and the one stream with all of them. Pure.
 
 /**
- * @typedef {{ run?: string, rest?: string, after?: number, skills?: boolean, since?: number }} Topic one run after an event, a word when one at rest has more, or without a run the lists, which were read or heard of at a time
+ * @typedef {{ run?: string, rest?: string, after?: number, skills?: boolean, since?: number }} Topic `run` after an event, a `rest` event for a run that is not running, or else the lists, last updated at `since`
  * @typedef {{ runs: Map<string, number>, rest: Map<string, number>, lists: boolean, skills: boolean }} Union
  * @typedef {import("./stream.js").StreamEvent} StreamEvent
  */
 
-/** What a reader of lists is told when the stream was opened anew, and something may have been missed. */
+/** The event for lists after the stream was reopened, when events may have been missed. */
 export const OPENED = { type: "opened", id: "", data: {} };
 
-/** All that some topics are about; of a run, from the earliest event that one of them lacks. @param {Iterable<Topic>} topics @returns {Union} */
+/** The union of topics; a run starts after the earliest event that a topic lacks. @param {Iterable<Topic>} topics @returns {Union} */
 export function union(topics) {
   /** @type {Union} */
   const all = { runs: new Map(), rest: new Map(), lists: false, skills: false };
@@ -25,7 +25,7 @@ export function union(topics) {
   return all;
 }
 
-/** The address of a stream; null if nothing is wanted. @param {Union} wanted */
+/** The address of a stream; null if there are no topics. @param {Union} wanted */
 export function addressOf({ runs, rest, lists, skills }) {
   if (!runs.size && !rest.size && !lists) return null;
   const query = new URLSearchParams([["run", runs], ["rest", rest]].flatMap(([name, known]) => [...known].map(([run, after]) => [String(name), `${run}:${after}`])));
@@ -34,21 +34,21 @@ export function addressOf({ runs, rest, lists, skills }) {
   return `/events?${query}`;
 }
 
-/** Whether an open stream has all that is wanted: of each run, nothing has passed that somebody lacks. @param {Union} open @param {Union} wanted */
+/** Whether an open stream covers the topics: no event that a topic lacks has passed. @param {Union} open @param {Union} wanted */
 export const covers = (open, wanted) => (open.lists || !wanted.lists) && (open.skills || !wanted.skills)
   && [...wanted.runs].every(([run, after]) => (open.runs.get(run) ?? Infinity) <= after) && [...wanted.rest].every(([run, after]) => open.rest.get(run) === after);
 
-/** Whether an event is the last of a run: nobody works on it. @param {StreamEvent} event */
+/** Whether an event says that a run is not running any more. @param {StreamEvent} event */
 export const isEnd = ({ type, data }) => type === "run_status" && data.held_by === null;
 
-/** Note how far an open stream is. @param {Union} open @param {StreamEvent} event */
+/** Record the position of an open stream. @param {Union} open @param {StreamEvent} event */
 export function note(open, event) {
   if (event.type === "rest") open.rest.delete(event.data.run_id);
   else if (isEnd(event)) open.runs.delete(event.data.run_id);
   else if (event.data.seq) open.runs.set(event.data.run_id, event.data.seq);
 }
 
-/** Whether an event is for readers of lists. @param {StreamEvent} event */
+/** Whether an event is for lists. @param {StreamEvent} event */
 export const isForLists = ({ type }) => type === "runs" || type === "skills" || type === OPENED.type;
 
 /** Whether an event belongs to a topic. @param {Topic} topic @param {StreamEvent} event */

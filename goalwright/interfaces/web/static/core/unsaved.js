@@ -1,29 +1,29 @@
-// Texts that are not saved yet: kept in this tab, and asked about before it is left.
+// Unsaved texts: kept in this tab, with a question before it is left.
 import { useLayoutEffect, useState } from "../vendor/hooks.js";
 import { confirm } from "./dialog.js";
 import { askBefore } from "./router.js";
 
 const KEY = "goalwright-unsaved:";
 
-/** The text that was kept under a name, and what it was made from. @param {string} name @returns {{ text: string, tag: string } | null} */
+/** The text kept under a name, and the version that it was based on. @param {string} name @returns {{ text: string, tag: string } | null} */
 export function keptText(name) {
   try {
     return JSON.parse(sessionStorage.getItem(KEY + name) ?? "null");
-  } catch { // of another version
+  } catch { // written by another version
     return null;
   }
 }
 
-/** Keep a text; null forgets it. @param {string} name @param {{ text: string, tag: string } | null} kept */
+/** Keep a text; null removes it. @param {string} name @param {{ text: string, tag: string } | null} kept */
 export function keepText(name, kept) {
   try {
     if (kept) sessionStorage.setItem(KEY + name, JSON.stringify(kept));
     else sessionStorage.removeItem(KEY + name);
-  } catch { // there is no more room: it is asked about all the same
+  } catch { // storage is full; the question is still asked
   }
 }
 
-/** What is typed into the fields of a form, by their names, kept in this tab under the form's name. @param {string} name @returns {[Record<string, string>, (typed: Record<string, string>) => void]} */
+/** The values of a form's fields, kept in this tab under the form's name. @param {string} name @returns {[Record<string, string>, (typed: Record<string, string>) => void]} */
 export function useTyped(name) {
   const [typed, setTyped] = useState(() => JSON.parse(keptText(name)?.text ?? "{}"));
   const type = (/** @type {Record<string, string>} */ now) => {
@@ -33,9 +33,9 @@ export function useTyped(name) {
   return [typed, type];
 }
 
-/** Ask before the page is left, as long as something is not saved. @param {boolean} unsaved */
+/** Ask before the page is left while something is unsaved. @param {boolean} unsaved */
 export function useUnsaved(unsaved) {
-  useLayoutEffect(() => { // with what is shown: once it is, nothing is asked any more
+  useLayoutEffect(() => { // in the same frame as the rendering
     if (!unsaved) return;
     const leaving = (/** @type {Event} */ event) => event.preventDefault();
     addEventListener("beforeunload", leaving);

@@ -1,10 +1,10 @@
-// What a route gives, for a component: read when it appears, and again when asked or when the address changes.
+// A hook that reads a route when a component appears, on request, and when the address changes.
 import { useEffect, useState } from "../vendor/hooks.js";
 import { get } from "./api.js";
 
 /**
- * @param {string | null} path nothing is read for null
- * @returns {{ value: any, error: any, again: () => void }} `value` is null until it is read, and stays while it is read again
+ * @param {string | null} path null reads nothing
+ * @returns {{ value: any, error: any, again: () => void }} `value` is null until the first response, and stays during later requests
  */
 export function useRead(path) {
   const [found, setFound] = useState(/** @type {{ path: string | null, value: any, error: any }} */ ({ path: null, value: null, error: null }));

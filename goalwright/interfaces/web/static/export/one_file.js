@@ -1,4 +1,4 @@
-// A page in one file: runs that were exported, as graph, timeline, playback and drawer, without a server.
+// An exported page in one file: runs with graph, timeline, playback and drawer, without a server.
 import { render } from "../vendor/preact.js";
 import { useRef, useState } from "../vendor/hooks.js";
 import { DialogPlace } from "../core/dialog.js";

@@ -1,8 +1,8 @@
-// A run that came with the page: its state as it ended, and all its events, so that nothing has to be asked for.
+// A run embedded in an exported page: its final state and all its events.
 import { Playback } from "../run/playback.js";
 import { fromDocument } from "../run/fold.js";
 
-/** The steps that are not called like the role of their model. */
+/** The steps whose names differ from their model's role. */
 const ROLES = /** @type {Record<string, string>} */ ({ "(plan)": "decomposer", "(replan)": "replanner" });
 
 export class Recorded extends Playback {
@@ -16,7 +16,7 @@ export class Recorded extends Playback {
     this.at.value = this.end;
   }
 
-  /** The same run to be played back, from its beginning. */
+  /** The run as a playback from its start. */
   again() {
     const playback = new Recorded({ document: this.document, rows: this.rows, images: this.images });
     playback.seek(0);

@@ -1,4 +1,4 @@
-// A text with line numbers: faulty lines are marked, and it can be told where to go.
+// A text field with line numbers and marks on faulty lines.
 import { useEffect, useRef } from "../vendor/hooks.js";
 import { classes, html } from "../core/html.js";
 
@@ -25,7 +25,7 @@ export function CodeField({ text, faults, here, label, onChange, onLine, onKey, 
     onKey?.(event);
     if (event.key !== "Tab" || event.shiftKey || event.defaultPrevented || readOnly) return;
     const field = /** @type {HTMLTextAreaElement} */ (area.current);
-    if (field.selectionStart === 0 && field.selectionEnd === 0) return; // at the beginning, Tab leaves the field
+    if (field.selectionStart === 0 && field.selectionEnd === 0) return; // at the start of the text, Tab leaves the field
     event.preventDefault();
     field.setRangeText("  ", field.selectionStart, field.selectionEnd, "end");
     onChange(field.value);

@@ -1,4 +1,4 @@
-// Files for a goal: uploaded here, or named below the workspace.
+// The files of a goal: uploaded, or named below the workspace.
 import { useRef } from "../vendor/hooks.js";
 import { attempt } from "../core/announce.js";
 import { part, send } from "../core/api.js";
@@ -8,7 +8,7 @@ import { Icon } from "../core/icons.js";
 
 /** @typedef {import("./draft.js").GivenFile} GivenFile */
 
-/** Upload a file; undefined if that failed, which is said. @param {File} file @returns {Promise<GivenFile | undefined>} */
+/** Upload a file; show an error and return undefined if that fails. @param {File} file @returns {Promise<GivenFile | undefined>} */
 export const uploaded = (file) => attempt(() => send(`/files?name=${part(file.name)}`, file));
 
 /** @param {{ onGiven: (files: File[]) => void }} props */

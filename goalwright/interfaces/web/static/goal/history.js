@@ -1,4 +1,4 @@
-// Undo and redo of a text. Pure: every change gives another history.
+// Undo and redo of a text. Pure: each change returns a new history.
 
 /** @typedef {{ past: string[], now: string, future: string[], at: number }} History */
 
@@ -8,7 +8,7 @@ const TOGETHER = 700;
 /** @param {string} text @returns {History} */
 export const begin = (text) => ({ past: [], now: text, future: [], at: 0 });
 
-/** The history after a change; quick typing counts as one. @param {History} history @param {string} text @param {number} at in milliseconds @param {boolean} [apart] */
+/** The history after a change; rapid typing counts as one change. @param {History} history @param {string} text @param {number} at in milliseconds @param {boolean} [apart] */
 export function changed(history, text, at, apart = false) {
   if (text === history.now) return history;
   const joins = !apart && at - history.at < TOGETHER && history.past.length > 0;

@@ -1,11 +1,11 @@
-// The chosen task of a plan: another id, other dependencies, a task behind it.
+// The selected task of a plan: its id, its dependencies, a new task after it.
 import { useEffect, useState } from "../vendor/hooks.js";
 import { html } from "../core/html.js";
 import { Icon } from "../core/icons.js";
 
 /** @typedef {import("./checked_plan.js").Outlined} Outlined @typedef {import("./checked_plan.js").Change} Change */
 
-/** Why buttons are off. */
+/** Why the buttons are disabled. */
 export const BY_HAND = "Buttons cannot change this plan as it is written now; change its text.";
 
 /** @param {{ tasks: Outlined[], task: Outlined, editable: boolean, onChange: (change: Change) => void }} props */

@@ -1,4 +1,4 @@
-// A new goal: what would be selected is shown as one types; no model is called before one says so.
+// The form of a new goal, with a preview while typing; no model is called before the goal is submitted.
 import { useEffect, useLayoutEffect, useRef, useState } from "../vendor/hooks.js";
 import { about } from "../core/about.js";
 import { attempt, noteError } from "../core/announce.js";

@@ -1,4 +1,4 @@
-// A plan as text beside its graph: every fault with its line as one types, and no way to run one that has any.
+// A plan as text beside its graph, with all faults while typing; a faulty plan cannot be run.
 import { useEffect, useRef, useState } from "../vendor/hooks.js";
 import { about } from "../core/about.js";
 import { attempt } from "../core/announce.js";
@@ -21,7 +21,7 @@ import { PlanGraph } from "./plan_graph.js";
 const savedPlan = () => draft.value.saved || blank(draft.value.goal);
 const isUnsaved = () => draft.value.plan !== "" && draft.value.plan !== savedPlan();
 
-/** A draft with the plan of a run; nothing if one that was edited is kept instead. @param {string} run @returns {Promise<Draft | undefined>} */
+/** A draft with the plan of a run; undefined if the user keeps unsaved edits. @param {string} run @returns {Promise<Draft | undefined>} */
 const planOf = (run) => attempt(async () => {
   const kept = isUnsaved() && !(await confirm({ title: "Edit another plan?", text: "The plan that you edited before is not saved, and would be lost.", yes: "Drop my edits", danger: true }));
   if (kept) return undefined;
@@ -42,7 +42,7 @@ export function PlanEditor() {
   const unsaved = taken && text !== saved;
   useUnsaved(unsaved);
   useEffect(() => {
-    if (of && of !== draft.value.of) planOf(of).then((found) => { // else it is being edited already
+    if (of && of !== draft.value.of) planOf(of).then((found) => { // else it is already being edited
       if (!found) return go("/plan", { replace: true });
       setHistory(begin(found.plan));
       change(found);

@@ -1,4 +1,4 @@
-// The graph of a plan while it is written.
+// The graph of a plan that is being edited.
 import { useEffect, useRef } from "../vendor/hooks.js";
 import { html } from "../core/html.js";
 import { Icon } from "../core/icons.js";

@@ -1,9 +1,9 @@
-// What happens while a goal is planned: skills selected, the model asked, plans refused with their faults.
+// The progress of planning: selected skills, calls of the model, rejected plans with their faults.
 import { counted, seconds } from "../core/format.js";
 import { html } from "../core/html.js";
 import { StateIcon } from "../core/icons.js";
 
-/** The steps with one event more. @param {any[]} steps @param {{ type: string, data: any }} event */
+/** Add an event to the steps. @param {any[]} steps @param {{ type: string, data: any }} event */
 export function said(steps, { type, data }) {
   if (type === "call_finished" || type === "call_failed") return [...steps.filter((one) => one.type !== "call_started"), { ...data, type }];
   return [...steps, { ...data, type }];

@@ -1,4 +1,4 @@
-// What a goal would start with, as it is typed: skills with scores and reasons, the size of the prompt, the model.
+// The preview of a goal while typing: skills with scores and reasons, prompt size, model.
 import { useEffect, useState } from "../vendor/hooks.js";
 import { post } from "../core/api.js";
 import { count } from "../core/format.js";
@@ -12,7 +12,7 @@ export function PreviewPart() {
   const [found, setFound] = useState(/** @type {any} */ (null));
   const { goal, skills, settings } = draft.value;
   useEffect(() => {
-    if (!goal.trim()) return; // it runs by now, and the draft is empty
+    if (!goal.trim()) return; // the goal was submitted
     const asked = { ...body(), goal, skills, settings, files: [] };
     const ending = new AbortController();
     const timer = setTimeout(async () => {

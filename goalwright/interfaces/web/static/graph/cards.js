@@ -1,4 +1,4 @@
-// Tasks in view as buttons: mounted when they come into view, a few each frame, and used again for others.
+// Tasks in view as buttons: mounted a few per frame when they come into view, and reused.
 import { ICONS, WORDS } from "../core/states.js";
 import { parentOf } from "./compose.js";
 import { MID } from "./levels.js";
@@ -41,7 +41,7 @@ export class Cards {
     this.cull();
   }
 
-  /** Icons turn only while few tasks run: each costs a browser without a graphics card as much as everything else. */
+  /** Icons turn only while few tasks run: animations are slow in browsers without a graphics card. */
   calm() {
     let running = 0;
     for (const task of this.graph.tasks.values()) if (task.status === "running") running++;
@@ -57,7 +57,7 @@ export class Cards {
       keep.add(card.id);
       if (this.elements.has(card.id)) continue;
       if (left-- > 0) this.mount(card);
-      else if (left === -1) this.graph.look(this.graph.view, { by: this.graph.fitted ? "fit" : "" }); // the rest in the next frame
+      else if (left === -1) this.graph.look(this.graph.view, { by: this.graph.fitted ? "fit" : "" }); // continue in the next frame
     }
     for (const [id, element] of this.elements) {
       if (keep.has(id) || element === document.activeElement) continue;
@@ -101,7 +101,7 @@ export class Cards {
     this.layer.append(fold);
   }
 
-  /** Show a card as its task is now. @param {string} id */
+  /** Update a card from its task. @param {string} id */
   paint(id) {
     const element = this.elements.get(id);
     const task = this.graph.tasks.get(id);
@@ -115,7 +115,7 @@ export class Cards {
     const loud = inside?.failed ? " parts-failed" : inside?.waiting ? " parts-waiting" : "";
     element.className = `card st-${task.status}${graph.critical.has(id) ? " crit" : ""}${selected ? " sel" : ""}${parts ? " group" : ""}${loud}`;
     icon.firstChild.setAttribute("d", ICONS[task.status] ?? ICONS.pending);
-    text.firstChild.textContent = `${task.title || id} `; // the space keeps words apart where they are read aloud
+    text.firstChild.textContent = `${task.title || id} `; // the space separates words for screen readers
     text.lastChild.textContent = `${label} `;
     note.textContent = task.note;
     const said = [task.title || id, label, task.note, WORDS[task.status] ?? task.status];
@@ -125,7 +125,7 @@ export class Cards {
   }
 }
 
-/** The parts of a task by how they stand, parts of parts among them. @param {ReadonlyMap<string, import("./graph.js").Task>} tasks @param {string} id */
+/** The number of a task's parts by status, including nested parts. @param {ReadonlyMap<string, import("./graph.js").Task>} tasks @param {string} id */
 export function partsOf(tasks, id) {
   const found = { all: 0, done: 0, failed: 0, waiting: 0, running: 0 };
   for (const task of tasks.values()) {
@@ -145,7 +145,7 @@ function isWithin(id, parent) {
   return false;
 }
 
-/** How far the parts of a task are: what needs a look comes first. @param {ReturnType<typeof partsOf>} parts */
+/** The progress of a task's parts, problems first. @param {ReturnType<typeof partsOf>} parts */
 export const progress = ({ all, done, failed, waiting, running }) => [
   failed && `${failed} failed`, waiting && `${waiting} ${waiting === 1 ? "asks" : "ask"} you`, `${done} of ${all}${failed || waiting ? "" : " parts"}`, running && `${running} running`,
 ].filter(Boolean).join(" · ");
@@ -160,7 +160,7 @@ function make() {
   icon.append(document.createElementNS(SVG, "path"));
   const text = document.createElement("span");
   text.append(document.createElement("b"), document.createElement("small"));
-  /** @type {any} */ (text.firstChild).dir = "auto"; // a title of a script that is read from the right is cut at its end, too
+  /** @type {any} */ (text.firstChild).dir = "auto"; // so that a right-to-left title is also cut at its end
   button.append(icon, text, document.createElement("i"));
   return button;
 }

@@ -1,30 +1,30 @@
-// A plan as cards, frames and edges: tasks that grew out of another are folded into its card, or stand in its frame. Pure.
+// Lays out a plan as cards, frames and edges; the parts of a task are folded into its card or shown in its frame. Pure.
 import { layout } from "./layout.js";
 
 /**
  * @typedef {{ id: string, depends_on: string[], instead_of?: string[] }} Step
  * @typedef {{ id: string, x: number, y: number, w: number, h: number, parts: number, open: boolean }} Card
  * @typedef {{ id: string, x: number, y: number, w: number, h: number }} Frame around the parts of an opened task
- * @typedef {{ from: string, to: string, points: [number, number][], instead?: boolean }} Line a dependency, or that one took the place of another
+ * @typedef {{ from: string, to: string, points: [number, number][], instead?: boolean }} Line a dependency or, with `instead`, a replacement
  * @typedef {{ cards: Card[], frames: Frame[], lines: Line[], width: number, height: number }} Composition
  */
 
 export const CARD = { w: 180, h: 52 };
-/** Cards grow to this where there is room. */
+/** The largest width of a card. */
 export const WIDEST = 300;
 const PAD = { x: 14, top: 66, bottom: 12 };
 const GROWN = /^(.+?)(?:\[[1-9]\d*\]|#[1-9]\d*|\/[\p{L}\p{N}_-]{1,64})$/su;
 
-/** The task that a grown one is a part of: `review` of `review[1]`, `research` of `research/sources`, `draft` of its round `draft#2`. @param {string} id */
+/** The parent of a part of a task: `review` of `review[1]`, `research` of `research/sources`, `draft` of its round `draft#2`. @param {string} id */
 export function parentOf(id) {
   if (!id.endsWith("]") && !id.includes("/") && !id.includes("#")) return null;
   return GROWN.exec(id)?.[1] ?? null;
 }
 
-/** The number of a round from the second on; 0 for every other task. @param {string} id */
+/** The number of a repeated round, at least 2; 0 for other tasks. @param {string} id */
 export const roundOf = (id) => Number(/#(\d+)$/.exec(id)?.[1] ?? 0);
 
-/** Ids in their order, those of grown tasks right after the task that they are parts of, items and rounds by their numbers. @param {string[]} ids */
+/** Order ids so that parts follow their task, with items and rounds by number. @param {string[]} ids */
 export function inOrder(ids) {
   const known = new Set(ids);
   /** @type {Map<string | null, string[]>} */
@@ -102,7 +102,7 @@ function inside(steps, parts, opened, { shape, w: width }) {
   return all;
 }
 
-/** Many items without dependencies of their own stand in a grid instead of a tower. @param {Step[]} steps @param {{ w: number, h: number }} card @returns {Composition | null} */
+/** Lay out many independent items in a grid. @param {Step[]} steps @param {{ w: number, h: number }} card @returns {Composition | null} */
 function gridded(steps, card) {
   if (steps.length < 5 || steps.some((step) => !step.id.endsWith("]"))) return null;
   const columns = Math.ceil(Math.sqrt(steps.length / 2.5));
@@ -126,7 +126,7 @@ function shift(one, dx, dy) {
   }
 }
 
-/** How wide the cards of a plan can be in a pane: as its longest title needs, as far as no column has to move out of view. @param {Composition} plan @param {{ width: number }} pane @param {number} longest in characters */
+/** The card width for a pane: wide enough for the longest title, if all columns stay in view. @param {Composition} plan @param {{ width: number }} pane @param {number} longest in characters */
 export function roomFor(plan, pane, longest) {
   const columns = new Set(plan.cards.map((card) => card.x)).size;
   const room = Math.max(0, pane.width - 80 - plan.width) / Math.max(1, columns);

@@ -1,4 +1,4 @@
-// Heights in each layer: everything is pulled to the mean of its neighbours, and kept apart from those beside it.
+// Vertical positions: each box moves to the mean of its neighbours, without overlaps in its layer.
 
 const ROUNDS = 8;
 

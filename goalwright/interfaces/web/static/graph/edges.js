@@ -1,4 +1,4 @@
-// Edges on the canvas: which are in view, and how they are drawn.
+// Draws the edges in view on the canvas.
 import { CARD } from "./compose.js";
 
 /** @typedef {{ from: string, to: string, points: [number, number][], critical: boolean, instead: boolean, top: number, bottom: number }} Drawn */

@@ -3,7 +3,7 @@ import { isLoud } from "./painter.js";
 
 /** @typedef {import("./graph.js").Graph} Graph */
 
-/** Listen on the graph's stage; gives the function that ends it. @param {Graph} graph */
+/** Listen on the graph's stage; returns a function that stops listening. @param {Graph} graph */
 export function listen(graph) {
   const ending = new AbortController();
   const { signal } = ending;
@@ -86,7 +86,7 @@ function choose(graph, id) {
   graph.onSelect(id);
 }
 
-/** The task under the pointer, with some room around those that stand out. @param {Graph} graph @param {PointerEvent} event */
+/** The task under the pointer, with a margin around highlighted tasks. @param {Graph} graph @param {PointerEvent} event */
 function hit({ view, rect, plan, tasks }, event) {
   const x = (event.clientX - rect.left - view.x) / view.k, y = (event.clientY - rect.top - view.y) / view.k;
   const found = plan.cards.filter((card) => {

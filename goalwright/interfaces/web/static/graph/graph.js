@@ -1,4 +1,4 @@
-// The graph of a run: tasks in view are buttons, edges and far views are one canvas, moved by the compositor.
+// The graph of a run: tasks in view are buttons; edges and far views are drawn on one canvas.
 import { Cards } from "./cards.js";
 import { CARD, compose, parentOf, roomFor } from "./compose.js";
 import { listen } from "./gestures.js";
@@ -74,7 +74,7 @@ export class Graph {
     this.layoutSeconds = (performance.now() - began) / 1000;
   }
 
-  /** A task changed; what changes in one turn is drawn together. @param {string} id @param {Partial<Task>} change */
+  /** Update a task; updates of the same tick are drawn together. @param {string} id @param {Partial<Task>} change */
   update(id, change) {
     const task = this.tasks.get(id);
     if (!task) return;
@@ -124,7 +124,7 @@ export class Graph {
     this.cards.elements.get(id)?.focus({ preventScroll: true });
   }
 
-  /** Whether all of the plan is in view. */
+  /** Whether the whole plan is in view. */
   get isWhole() {
     const { l, t, r, b } = this.bounds(0);
     return l <= 0 && t <= 0 && r >= this.plan.width && b >= this.plan.height;
@@ -132,7 +132,7 @@ export class Graph {
 
   get isFar() { return this.view.k < FAR; }
 
-  /** What is seen, with a margin in parts of the pane. @param {number} margin @returns {Bounds} */
+  /** The visible area, with a margin relative to the pane. @param {number} margin @returns {Bounds} */
   bounds(margin) {
     const { x, y, k } = this.view;
     const { width: w, height: h } = this.rect;
@@ -171,7 +171,7 @@ export class Graph {
     this.place();
   }
 
-  /** Bring a task into view, large enough to be read. @param {string} id */
+  /** Bring a task into view at a readable size. @param {string} id */
   reveal(id) {
     const shown = this.visible(id);
     const card = this.plan.cards[this.at.get(shown) ?? -1];
@@ -189,7 +189,7 @@ export class Graph {
     this.cards.elements.get(shown)?.focus({ preventScroll: true });
   }
 
-  /** The card that shows a task: its own, or the one that it is folded into. @param {string} id @returns {string} */
+  /** The id of the card that shows a task: its own, or the card it is folded into. @param {string} id @returns {string} */
   visible(id) {
     for (let one = /** @type {string | null} */ (id); one !== null; one = parentOf(one)) if (this.at.has(one)) return one;
     return id;
@@ -202,7 +202,7 @@ export class Graph {
     this.painter.draw();
   }
 
-  /** Colours changed. */
+  /** Redraw with the colours of the current theme. */
   retheme() {
     this.painter.theme();
     this.painter.draw();

@@ -1,9 +1,9 @@
-// A layered layout: longest-path layers, sweeps that untangle them, then coordinates. Pure: no DOM.
+// A layered graph layout: longest-path layers, sweeps that reduce crossings, then coordinates. Pure: no DOM.
 import { place } from "./coordinates.js";
 import { order } from "./ordering.js";
 
 /**
- * @typedef {{ id: string, deps: string[], w: number, h: number }} Box what is laid out, with its size
+ * @typedef {{ id: string, deps: string[], w: number, h: number }} Box an item with its size
  * @typedef {{ x: number, y: number, w: number, h: number, rank: number }} Placed
  * @typedef {{ from: number, to: number, points: [number, number][] }} Edge between boxes, by their numbers
  * @typedef {{ nodes: Placed[], edges: Edge[], width: number, height: number, crossings: number }} Layout
@@ -12,8 +12,8 @@ import { order } from "./ordering.js";
 
 /**
  * @param {Box[]} boxes
- * @param {{ gapX?: number, gapY?: number, sweeps?: number, shape?: number }} [options] `shape`: the width that a height of 1
- *   should have; layers of many move apart to reach it
+ * @param {{ gapX?: number, gapY?: number, sweeps?: number, shape?: number }} [options] `shape`: the wanted ratio of width
+ *   to height; large layers move apart to reach it
  * @returns {Layout}
  */
 export function layout(boxes, { gapX = 46, gapY = 16, sweeps = 8, shape = 0 } = {}) {
@@ -45,7 +45,7 @@ export function layout(boxes, { gapX = 46, gapY = 16, sweeps = 8, shape = 0 } = 
   return { nodes, edges, width: last.x + last.w, height, crossings };
 }
 
-/** The layer of each: one behind the last that it needs. A circle, which no valid plan has, is cut. @param {number[][]} needs */
+/** The layer of each box: one after its last dependency. Cycles, which no valid plan has, are cut. @param {number[][]} needs */
 function rankAll(needs) {
   const ranks = new Array(needs.length).fill(-1);
   const entered = new Uint8Array(needs.length);
@@ -66,7 +66,7 @@ function rankAll(needs) {
   return ranks;
 }
 
-/** Cut edges over several layers into pieces by points, so that they are ordered like boxes and bend around them. */
+/** Split edges over several layers at points, which are ordered like boxes, so that edges bend around boxes. */
 function cutLongEdges(/** @type {number[][]} */ needs, /** @type {number[]} */ boxRanks) {
   const ranks = boxRanks.slice();
   /** @type {number[][]} */
@@ -75,7 +75,7 @@ function cutLongEdges(/** @type {number[][]} */ needs, /** @type {number[]} */ b
   const chains = [];
   needs.forEach((list, to) => {
     for (const from of list) {
-      if (boxRanks[from] >= boxRanks[to]) continue; // of a circle
+      if (boxRanks[from] >= boxRanks[to]) continue; // part of a cycle
       let last = from;
       const points = [];
       for (let rank = boxRanks[from] + 1; rank < boxRanks[to]; rank++) {
@@ -97,7 +97,7 @@ function cutLongEdges(/** @type {number[][]} */ needs, /** @type {number[]} */ b
   return { graph: { up, down, ranks, layers, real: needs.length }, chains };
 }
 
-/** Where each layer begins and how wide it is. @param {Graph} graph @param {Box[]} boxes @param {number} gap @param {number} height @param {number} shape */
+/** The start and width of each layer. @param {Graph} graph @param {Box[]} boxes @param {number} gap @param {number} height @param {number} shape */
 function spread(graph, boxes, gap, height, shape) {
   const widths = graph.layers.map((layer) => layer.reduce((most, one) => Math.max(most, one < graph.real ? boxes[one].w : 0), 0));
   const total = widths.reduce((sum, width) => sum + width, 0);

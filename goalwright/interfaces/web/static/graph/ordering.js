@@ -1,6 +1,6 @@
-// The order inside each layer: sweeps towards the mean of the neighbours, keeping the order with the fewest crossings.
+// Orders each layer by the mean of its neighbours in several sweeps, and keeps the order with the fewest crossings.
 
-/** Order the layers in place; gives the number of crossings left. @param {import("./layout.js").Graph} graph @param {number} sweeps */
+/** Order the layers in place; returns the number of crossings. @param {import("./layout.js").Graph} graph @param {number} sweeps */
 export function order(graph, sweeps) {
   const { up, down, layers } = graph;
   const at = new Float64Array(up.length);

@@ -1,4 +1,4 @@
-// Edges, frames and far views on one canvas, larger than the view; drawn again when the view leaves it or comes to rest.
+// Draws edges, frames and far views on one canvas larger than the view, and again when the view leaves it or stops moving.
 import { WORDS } from "../core/states.js";
 import { ends, prepare, stroke, touches } from "./edges.js";
 import { MANY } from "./levels.js";
@@ -31,14 +31,14 @@ export class Painter {
     this.ink = { edge: value("--edge"), strong: value("--text"), surface: value("--surface"), accent: value("--accent"), frame: value("--frame"), line: value("--line-strong") };
   }
 
-  /** The plan is another one. */
+  /** Load another plan. */
   prepare() {
     this.edges = prepare(this.graph.plan.lines, this.graph.critical);
   }
 
   forget() { this.drawn = null; }
 
-  /** Move what is drawn to where the view is; draw again if that is not enough. */
+  /** Move the canvas with the view; redraw if the view leaves it. */
   place() {
     const { view, isFar } = this.graph;
     const { drawn } = this;
@@ -140,7 +140,7 @@ export class Painter {
     context.strokeRect(chosen.x - gap, chosen.y - gap, chosen.w + 2 * gap, chosen.h + 2 * gap);
   }
 
-  /** Draw some blocks again, in their colours of now. @param {Iterable<string>} ids */
+  /** Redraw some blocks in their current colours. @param {Iterable<string>} ids */
   dots(ids) {
     if (!this.drawn) return;
     this.space();
@@ -150,7 +150,7 @@ export class Painter {
     }
   }
 
-  /** A task from afar: failed ones and those that ask keep a size that can be seen and clicked. @param {import("./compose.js").Card} card */
+  /** Draw a task in a far view; failed tasks and tasks that wait for an answer stay large enough to click. @param {import("./compose.js").Card} card */
   block({ id, x, y, w, h }) {
     const { context, graph } = this;
     const status = graph.tasks.get(id)?.status ?? "pending";

@@ -1,4 +1,4 @@
-// Where the view has to be: for the whole plan, or for one task. Pure.
+// Computes views of the whole plan or of one task. Pure.
 import { FAR, FEW, MID, NARROW, READABLE, SMALLEST } from "./levels.js";
 
 /** @typedef {import("./graph.js").View} View */
@@ -6,7 +6,7 @@ import { FAR, FEW, MID, NARROW, READABLE, SMALLEST } from "./levels.js";
 const BOTTOM = 52;
 const AROUND = 28;
 
-/** The view that shows everything; in a narrow pane, what fits of few tasks so that it can be read. @param {import("./compose.js").Composition} plan @param {{ width: number, height: number }} pane @returns {View} */
+/** The view of the whole plan; in a narrow pane, of the part of a small plan that is readable. @param {import("./compose.js").Composition} plan @param {{ width: number, height: number }} pane @returns {View} */
 export function whole(plan, { width, height }) {
   const pad = width < 500 ? 16 : 36;
   const room = height - pad - BOTTOM;
@@ -15,7 +15,7 @@ export function whole(plan, { width, height }) {
   return { k, x: (width - plan.width * k) / 2, y: pad + (room - plan.height * k) / 2 };
 }
 
-/** The view nearest to the one given that shows a card, large enough to be read. @param {import("./compose.js").Card} card @param {View} view @param {{ width: number, height: number }} pane @returns {View} */
+/** The view nearest to the given one that shows a card at a readable size. @param {import("./compose.js").Card} card @param {View} view @param {{ width: number, height: number }} pane @returns {View} */
 export function showing(card, view, { width, height }) {
   let { x, y, k } = view;
   if (k < MID) {

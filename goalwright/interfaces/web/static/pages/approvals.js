@@ -1,4 +1,4 @@
-// What runs wait for, of all processes: approvals of tools and tasks, and questions.
+// The open requests of all runs: approvals of tools and tasks, and questions.
 import { useEffect } from "../vendor/hooks.js";
 import { about } from "../core/about.js";
 import { part } from "../core/api.js";

@@ -1,4 +1,4 @@
-// One batch: how far it is, what it costs, when it ends, what failed and why; its goals as rows that open their runs.
+// One batch: progress, cost, time left, failures, and its runs.
 import { useState } from "../vendor/hooks.js";
 import { about } from "../core/about.js";
 import { attempt, note } from "../core/announce.js";

@@ -1,19 +1,19 @@
-// Runs of batches are left out of the plain list, which they would flood; how many they are is said, and they can be shown.
+// Runs of batches are hidden in the list of runs, with their number and a button that shows them.
 import { useEffect, useRef } from "../vendor/hooks.js";
 import { counted } from "../core/format.js";
 import { html } from "../core/html.js";
 import { place, setQuery } from "../core/router.js";
 import { useRead } from "../core/use_read.js";
 
-/** A batch starts many runs a second: they are counted again after a while, in milliseconds. */
+/** Milliseconds before runs of batches are counted again: a batch starts many runs a second. */
 const PAUSE = 3000;
 const isShown = () => place.value.query.get("batches") === "all";
-/** Whether anything but a status narrows the list: a search is among all runs. @param {Record<string, string>} asked */
+/** Whether a filter other than the status is set: a search includes runs of batches. @param {Record<string, string>} asked */
 const isNarrowed = (asked) => Object.keys(asked).some((name) => name !== "status");
-/** Whether a list leaves out the runs of batches. @param {Record<string, string>} asked */
+/** Whether a list hides the runs of batches. @param {Record<string, string>} asked */
 export const hidesBatches = (asked) => !isShown() && !isNarrowed(asked);
 
-/** How many runs belong to how many batches, where the list may leave them out; `heard` counts again when one changes. @param {Record<string, string>} asked @param {boolean} ready whether the list, which comes first, is there */
+/** The number of runs in batches, if the list may hide them; `heard` triggers a recount. @param {Record<string, string>} asked @param {boolean} ready whether the list, which comes first, is there */
 export function useBatchRuns(asked, ready) {
   const skipped = !ready || isNarrowed(asked);
   const { value, again } = useRead(skipped ? null : "/batches");

@@ -1,4 +1,4 @@
-// All batches, as the journal knows them by their runs.
+// The list of batches.
 import { part } from "../core/api.js";
 import { Empty, Problem } from "../core/empty.js";
 import { ago, count, money, moment } from "../core/format.js";

@@ -1,4 +1,4 @@
-// All runs in figures, day by day: how many, what they cost, why they failed, how long they took, which skills they used.
+// Statistics of all runs by day: number, cost, failures, duration, skills.
 import { Empty, Problem } from "../core/empty.js";
 import { count, counted, money, seconds } from "../core/format.js";
 import { html } from "../core/html.js";
@@ -14,10 +14,10 @@ const ORDER = ["done", "waiting", "running", "partial", "failed", "stopped", "in
 
 /** @typedef {Record<string, any>} Figures */
 
-/** The day after one, as records spell it. @param {string} day */
+/** The next day, in the format of the records. @param {string} day */
 export const dayAfter = (day) => new Date(Date.parse(`${day}T00:00:00Z`) + 86_400_000).toISOString().slice(0, 10);
 
-/** What runs cost, and that the price of some is unknown. @param {Figures} one */
+/** The cost of runs, with a note if some prices are unknown. @param {Figures} one */
 const cost = (one) => (one.unpriced ? html`<span title="without ${counted(one.unpriced, "run")} of unknown price">${one.unpriced === one.runs ? money(null) : `${money(one.cost_usd)}?`}</span>` : money(one.cost_usd));
 
 /** The runs of a view, as a link. @param {Record<string, string>} query */
@@ -58,7 +58,7 @@ function Shown({ figures }) {
 /** @param {{ name: string, figure: string, more: string, children?: any }} props */
 const Measure = ({ name, figure, more, children }) => html`<section class="panel measure" aria-label=${name}><div class="pad"><h2 class="sec">${name}</h2><b class="figure">${figure}</b><p class="muted">${more}</p>${children}</div></section>`;
 
-/** A bar for each day; the table below has the figures. @param {{ days: Figures[], of: (day: Figures) => number, said: (day: Figures) => string, state?: string }} props */
+/** A bar per day; the table below has the values. @param {{ days: Figures[], of: (day: Figures) => number, said: (day: Figures) => string, state?: string }} props */
 function Bars({ days, of, said, state = "running" }) {
   const most = Math.max(...days.map(of), 0) || 1;
   const top = days.reduce((best, one) => (of(one) > of(best) ? one : best), days[0]);

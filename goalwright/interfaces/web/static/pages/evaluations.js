@@ -1,4 +1,4 @@
-// Evaluations: a list, and one of them with variants as columns and cases as rows.
+// The list of evaluations, and one evaluation with variants as columns and cases as rows.
 import { part } from "../core/api.js";
 import { Empty, Problem } from "../core/empty.js";
 import { count, money } from "../core/format.js";
@@ -35,7 +35,7 @@ export function EvaluationPage({ id }) {
     <div class="tablebox"><table class="list"><thead><tr><th>Case</th>${variants.map((one) => html`<th key=${one.name}>${one.name}</th>`)}${variants.length > 1 && html`<th class="r">Compare</th>`}</tr></thead><tbody>${cases.map((name) => html`<${Case} key=${name} name=${name} variants=${variants} rows=${value.rows.filter((/** @type {Row} */ row) => row.case === name)} />`)}</tbody></table></div></${Page}>`;
 }
 
-/** What a variant changes, and every case that got worse with its first failed check. @param {{ one: Difference, rows: Row[] }} props */
+/** The differences of a variant, and each case that got worse with its first failed check. @param {{ one: Difference, rows: Row[] }} props */
 function Found({ one, rows }) {
   const told = one.mean === null ? "no checks to compare by" : `${signed(one.mean)} (${signed(one.low)} to ${signed(one.high)}): ${one.verdict}, ${count(one.better.length)} better, ${count(one.worse.length)} worse`;
   const needed = one.needed_cases ? `; about ${count(one.needed_cases)} more would show a difference this large` : "";
@@ -47,7 +47,7 @@ function Found({ one, rows }) {
   })}</ul>`}`;
 }
 
-/** A case: how its runs went with each variant, and a link that opens the first two side by side. @param {{ name: string, variants: Variant[], rows: Row[] }} props */
+/** The results of a case with each variant, and a link that compares the first two runs. @param {{ name: string, variants: Variant[], rows: Row[] }} props */
 function Case({ name, variants, rows }) {
   const by = variants.map((one) => rows.filter((row) => row.variant === one.name));
   const pair = by.length > 1 && by[0][0] && by[1][0];

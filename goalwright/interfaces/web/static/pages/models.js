@@ -1,4 +1,4 @@
-// Which model works and why, keys by name, local models with their download, and the default.
+// The model in use and the reason, API keys by name, local models and downloads, and the default.
 import { useState } from "../vendor/hooks.js";
 import { about } from "../core/about.js";
 import { attempt, note } from "../core/announce.js";

@@ -1,4 +1,4 @@
-// Resumes the failed runs of a batch here, a few at a time: the server says when it has enough to do.
+// Resumes the failed runs of a batch, a few at a time, as the server allows.
 import { signal } from "../vendor/signals.js";
 import { note, noteError } from "../core/announce.js";
 import { get, part, post } from "../core/api.js";
@@ -7,13 +7,13 @@ import { counted } from "../core/format.js";
 const FAILED = "failed,partial,stopped,interrupted";
 const PAUSE = 2000;
 
-/** How many runs are left to resume; 0 if nothing is under way. */
+/** The number of runs left to resume; 0 if none. */
 export const left = signal(0);
 
-/** The batches of which runs were resumed in this tab. @type {{ value: ReadonlySet<string> }} */
+/** The batches whose runs were resumed in this tab. @type {{ value: ReadonlySet<string> }} */
 export const resumedHere = signal(new Set());
 
-/** Resume every failed run of a batch; those that the server refuses for good are counted and left. @param {string} batch */
+/** Resume all failed runs of a batch; count those that the server refuses for good. @param {string} batch */
 export async function resumeFailed(batch) {
   const runs = await failedRuns(batch);
   left.value = runs.length;
@@ -41,7 +41,7 @@ async function failedRuns(batch) {
   }
 }
 
-/** Whether it needs no further try. @param {string} run @param {() => void} onRefused */
+/** Whether the run needs no further attempt. @param {string} run @param {() => void} onRefused */
 async function resumed(run, onRefused) {
   try {
     await post(`/runs/${part(run)}/resume`, {});

@@ -1,4 +1,4 @@
-// Runs as a table: one line each, with what can be done with it.
+// A table of runs with their actions.
 import { attempt } from "../core/announce.js";
 import { part, save } from "../core/api.js";
 import { confirm, Menu } from "../core/dialog.js";

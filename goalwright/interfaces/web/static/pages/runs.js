@@ -20,7 +20,7 @@ const PAGE = 50;
 
 /** @typedef {Record<string, any>} Line */
 
-/** Put changed lines into a list: new ones on top, gone ones out. @param {Line[]} lines @param {Line[]} changed @param {string[]} gone @param {(line: Line) => boolean} fits */
+/** Merge changed runs into a list: new ones on top, deleted ones removed. @param {Line[]} lines @param {Line[]} changed @param {string[]} gone @param {(line: Line) => boolean} fits */
 export function merged(lines, changed, gone, fits) {
   const now = new Map(changed.map((line) => [line.run_id, line]));
   const known = new Set(lines.map((line) => line.run_id));
@@ -28,7 +28,7 @@ export function merged(lines, changed, gone, fits) {
   return [...fresh, ...lines.filter((line) => !gone.includes(line.run_id)).map((line) => now.get(line.run_id) ?? line).filter(fits)];
 }
 
-/** Why the list is empty, by what was asked for. @param {Record<string, string>} asked */
+/** Why the list is empty, by its filters. @param {Record<string, string>} asked */
 function nothing({ q, ...filters }) {
   const narrowed = Object.keys(filters).length > 0;
   return `Nothing recorded here ${[q && "has all these words", narrowed && "fits these filters"].filter(Boolean).join(" and ")}.`;
@@ -49,13 +49,13 @@ export function Runs() {
   const current = useRef({ asked, address, alone });
   current.current = { asked, address, alone };
   const ask = (/** @type {string} */ before, most = PAGE) => get(`/runs?${new URLSearchParams({ ...current.current.asked, ...(current.current.alone ? { in_batch: "0" } : {}), before, most: String(most) })}`);
-  const shown = useRef(PAGE); // how many were asked for
-  const isOld = () => current.current.address !== address || current.current.alone !== alone; // another search was typed meanwhile
+  const shown = useRef(PAGE); // the number requested
+  const isOld = () => current.current.address !== address || current.current.alone !== alone; // the search has changed
   const read = () => attempt(async () => {
     const most = shown.current;
     const page = await ask("", most);
     if (isOld()) return;
-    if (most < shown.current) return void latest.current(); // more were asked for meanwhile
+    if (most < shown.current) return void latest.current(); // more runs were requested meanwhile
     setLines(page.runs);
     setNext(page.next);
     setIndexed(page.indexed ?? true);
@@ -73,12 +73,12 @@ export function Runs() {
     return () => clearTimeout(timer);
   }, [address, alone]);
   useEffect(() => {
-    const timer = indexed ? null : setTimeout(() => latest.current(), 2000); // until the rest is found too
+    const timer = indexed ? null : setTimeout(() => latest.current(), 2000); // until all runs are indexed
     return () => void (timer && clearTimeout(timer));
   }, [indexed, lines]);
   const snippets = useSnippets(text, (lines ?? []).map((line) => line.run_id));
   const again = () => {
-    shown.current = Math.max(shown.current, lines?.length ?? 0); // with those that were asked for
+    shown.current = Math.max(shown.current, lines?.length ?? 0); // include the requested runs
     return read();
   };
   const latest = useRef(again);

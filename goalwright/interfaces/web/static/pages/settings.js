@@ -1,4 +1,4 @@
-// Each setting with its value and where it comes from, and what `goalwright doctor` finds, with remedies to copy.
+// The settings with values and origins, and the findings of `goalwright doctor` with remedies to copy.
 import { useState } from "../vendor/hooks.js";
 import { copy } from "../core/clipboard.js";
 import { Problem } from "../core/empty.js";

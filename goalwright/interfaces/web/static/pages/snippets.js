@@ -1,14 +1,14 @@
-// Where the words of a search stand in the runs that it found: read after the list, a line each.
+// Excerpts of runs with the words of a search, loaded after the list.
 import { useEffect, useState } from "../vendor/hooks.js";
 import { get } from "../core/api.js";
 import { html } from "../core/html.js";
 
 /** @typedef {{ where: string, parts: [string, boolean][] }} Snippet */
 
-/** As many runs as are asked for at once. */
+/** The number of runs per request. */
 const MOST = 50;
 
-/** The snippets of runs, by id. @param {string} text what was searched for @param {string[]} ids @returns {Record<string, Snippet>} */
+/** The snippets of runs, by id. @param {string} text the search @param {string[]} ids @returns {Record<string, Snippet>} */
 export function useSnippets(text, ids) {
   const [found, setFound] = useState(/** @type {{ text: string, snippets: Record<string, Snippet> }} */ ({ text: "", snippets: {} }));
   const known = found.text === text ? found.snippets : {};
@@ -19,7 +19,7 @@ export function useSnippets(text, ids) {
     const query = new URLSearchParams([["q", text], ...missing.map((id) => ["run", id])]);
     get(`/snippets?${query}`, { signal: ending.signal }).then(
       ({ snippets }) => setFound({ text, snippets: { ...known, ...Object.fromEntries(missing.map((id) => [id, null])), ...snippets } }),
-      () => {}, // the list is there without them
+      () => {}, // the list works without them
     );
     return () => ending.abort();
   }, [text, missing.join()]);

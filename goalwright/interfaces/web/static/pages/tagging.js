@@ -1,4 +1,4 @@
-// Tags and a note of a run: shown, and changed in a dialog.
+// Shows the tags and note of a run, and edits them in a dialog.
 import { useState } from "../vendor/hooks.js";
 import { ask, part } from "../core/api.js";
 import { Dialog, show } from "../core/dialog.js";
@@ -6,10 +6,10 @@ import { html } from "../core/html.js";
 
 /** @typedef {{ run_id: string, tags: string[], note: string }} Tagged */
 
-/** Tags as they were typed: with a comma between two. @param {string} text */
+/** Parse tags separated by commas. @param {string} text */
 export const parsed = (text) => text.split(",").map((one) => one.trim()).filter(Boolean);
 
-/** Change tags and note of a run; what it has then, or nothing if it was left as it is. @param {Tagged} run @returns {Promise<Tagged | undefined>} */
+/** Edit the tags and note of a run; undefined if cancelled. @param {Tagged} run @returns {Promise<Tagged | undefined>} */
 export const changeTags = (run) => show((close) => html`<${Form} run=${run} close=${close} />`);
 
 /** @param {{ run: Tagged, close: (done?: Tagged) => void }} props */

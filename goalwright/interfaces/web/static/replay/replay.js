@@ -1,4 +1,4 @@
-// Replay: a run played again against today's skills, tools and prompts, and the selection of all runs then and today.
+// Replay: a run repeated with today's skills, tools and prompts, and the selections of all runs then and now.
 import { useState } from "../vendor/hooks.js";
 import { part, post } from "../core/api.js";
 import { counted, score } from "../core/format.js";
@@ -14,7 +14,7 @@ export function Replay() {
   return run ? html`<${OneRun} key=${run} id=${run} />` : html`<${AllRuns} />`;
 }
 
-/** Something that is asked for by a button: not yet, under way, given, refused. @param {() => Promise<any>} work */
+/** A request started by a button: its state, result or error. @param {() => Promise<any>} work */
 function useAsked(work) {
   const [state, setState] = useState(/** @type {{ busy: boolean, value: any, error: any }} */ ({ busy: false, value: null, error: null }));
   const ask = async () => {

@@ -1,4 +1,4 @@
-// What can be done with a run: stop, resume, rerun, export, delete.
+// The actions on a run: stop, resume, rerun, export, delete.
 import { useState } from "../vendor/hooks.js";
 import { attempt, note } from "../core/announce.js";
 import { part, post, save } from "../core/api.js";

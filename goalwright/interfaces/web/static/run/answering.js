@@ -1,4 +1,4 @@
-// What a run asks: approvals of tools and tasks, and questions. Answering continues the same run.
+// The open requests of a run: approvals of tools and tasks, and questions. An answer resumes the run.
 import { useEffect, useRef } from "../vendor/hooks.js";
 import { attempt, note } from "../core/announce.js";
 import { part, post } from "../core/api.js";
@@ -15,7 +15,7 @@ import { filePatches } from "./patch.js";
 import { PatchHead } from "./patch_head.js";
 import { tally } from "./spans.js";
 
-/** The requests of one task, or all of the run's. @param {{ feed: import("./feed.js").RunFeed, task: string | null, readOnly: boolean }} props */
+/** The requests of one task, or of the whole run. @param {{ feed: import("./feed.js").RunFeed, task: string | null, readOnly: boolean }} props */
 export function Answering({ feed, task, readOnly }) {
   const { state } = feed;
   const asked = state.waiting.filter((one) => task === null || one.task === task);
@@ -24,7 +24,7 @@ export function Answering({ feed, task, readOnly }) {
   return html`${asked.map((request) => html`<${Request} key=${request.id} run=${feed.id} request=${{ ...request, title: named(request.task), failed }} readOnly=${readOnly} onDone=${() => feed.run()} />`)}`;
 }
 
-/** What else an answer does: a run that continues tries again what failed. @param {{ failed: number }} props */
+/** A note that resuming the run retries its failed tasks. @param {{ failed: number }} props */
 const Again = ({ failed }) => failed > 0 && html`<small class="muted">The run continues then, and ${failed === 1 ? "the task that failed is" : `the ${counted(failed, "task")} that failed are`} tried again.</small>`;
 
 /** @typedef {Record<string, string>} Typed */
@@ -34,7 +34,7 @@ function Question({ text, typed, onType, failed, readOnly, onAnswer }) {
   const answer = typed.answer ?? "";
   const field = useRef(/** @type {HTMLTextAreaElement | null} */ (null));
   useEffect(() => {
-    if (document.activeElement === document.body || document.activeElement?.matches("h1")) field.current?.focus(); // nobody does something else
+    if (document.activeElement === document.body || document.activeElement?.matches("h1")) field.current?.focus(); // the user is not busy elsewhere
   }, []);
   return html`<form class="note st-waiting" onSubmit=${(/** @type {Event} */ event) => { event.preventDefault(); if (answer.trim()) onAnswer(answer.trim()); }}>
     <b>It asks you</b><div style="margin-top:4px"><${Markdown} text=${text} /></div>
@@ -42,7 +42,7 @@ function Question({ text, typed, onType, failed, readOnly, onAnswer }) {
       <div><button type="submit" class="btn primary small" disabled=${!answer.trim()}>Answer and continue</button></div><${Again} failed=${failed} /></div>`}</form>`;
 }
 
-/** A form that a server asks for: a field each, or a page to open. @param {{ request: any, typed: Typed, onType: (typed: Typed) => void, readOnly: boolean, onAnswer: (given: Record<string, any>) => void }} props */
+/** A form that an MCP server requests, or a page that it asks the user to open. @param {{ request: any, typed: Typed, onType: (typed: Typed) => void, readOnly: boolean, onAnswer: (given: Record<string, any>) => void }} props */
 function Form({ request, typed: values, onType, readOnly, onAnswer }) {
   const fields = Object.entries(request.schema?.properties ?? {});
   const url = /^https?:\/\//.test(request.arguments?.url ?? "") ? request.arguments.url : "";
@@ -56,7 +56,7 @@ function Form({ request, typed: values, onType, readOnly, onAnswer }) {
         <button type="button" class="btn small danger" onClick=${() => onAnswer({ decision: "deny" })}>Decline</button></div><${Again} failed=${request.failed ?? 0} /></div>`}</form>`;
 }
 
-/** A login that a run waits for; the run continues by itself when it is done here. @param {{ request: any, readOnly: boolean, onAnswer: (given: Record<string, any>) => void }} props */
+/** A login that a run waits for; the run resumes by itself after it. @param {{ request: any, readOnly: boolean, onAnswer: (given: Record<string, any>) => void }} props */
 function Login({ request, readOnly, onAnswer }) {
   const server = request.arguments?.server ?? "";
   const allow = () => onAnswer({ decision: "allow" });
@@ -68,12 +68,12 @@ function Login({ request, readOnly, onAnswer }) {
 
 /** One request with its buttons. @param {{ run: string, request: any, readOnly: boolean, onDone: () => void }} props */
 export function Request({ run, request, readOnly, onDone }) {
-  const [typed, onType] = useTyped(`answer ${run} ${request.id}`); // to look at a task or another page loses nothing
+  const [typed, onType] = useTyped(`answer ${run} ${request.id}`); // kept while another task or page is open
   const { reason = "", edited = null } = typed;
   const sending = useRef(false);
   const setEdited = (/** @type {string | null} */ text) => onType({ ...(reason && { reason }), ...(text !== null && { edited: text }) });
   const answer = async (/** @type {Record<string, any>} */ given) => {
-    if (sending.current) return; // a double click answers once
+    if (sending.current) return; // ignore a double click
     sending.current = true;
     const done = await attempt(() => post(`/runs/${part(run)}/answers`, [{ id: request.id, ...given }]));
     sending.current = false;

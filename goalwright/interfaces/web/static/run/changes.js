@@ -1,4 +1,4 @@
-// How the plan of a run changed while it ran: why, what was added and dropped, and what took whose place.
+// The changes of a run's plan: reasons, added, dropped and replaced tasks.
 import { counted, seconds } from "../core/format.js";
 import { html } from "../core/html.js";
 import { parentOf } from "../graph/compose.js";
@@ -12,7 +12,7 @@ const CAUSES = /** @type {Record<string, string>} */ ({ replan: "A model changed
 /** Every change by a model or a person. @param {{ state: State, onSelect: (id: string) => void }} props */
 export const Changes = ({ state, onSelect }) => html`${state.changes.map((change) => html`<${One} change=${change} state=${state} onSelect=${onSelect} />`)}`;
 
-/** The changes that a task comes from or was replaced by. @param {{ state: State, task: string, onSelect: (id: string) => void }} props */
+/** The changes that added or replaced a task. @param {{ state: State, task: string, onSelect: (id: string) => void }} props */
 export const ChangesOf = ({ state, task, onSelect }) => html`${state.changes.filter((change) => change.added.includes(task) || task in change.rewired).map((change) => html`<${One} change=${change} state=${state} onSelect=${onSelect} />`)}`;
 
 /** @param {{ change: Change, state: State, onSelect: (id: string) => void }} props */
@@ -31,7 +31,7 @@ function One({ change, state, onSelect }) {
     ${fresh.length > 0 && html`<div>Added: ${listed(fresh)}</div>`}${gone.length > 0 && html`<div>Dropped: ${listed(gone)}</div>`}</div>`;
 }
 
-/** In one line, how the plan grew by itself. @param {{ state: State }} props */
+/** One line about how the plan grew by itself. @param {{ state: State }} props */
 export function Grew({ state }) {
   const grown = tasksOf(state.spans).filter((span) => parentOf(span.id) !== null).length;
   const said = [grown && `${counted(grown, "task")} grew out of others while it ran`, state.streamed && `${counted(state.streamed, "task")} could begin while the plan was being written`].filter(Boolean);

@@ -1,4 +1,4 @@
-// What was checked or asked about a task: conditions, results, approvals.
+// The checks and approvals of a task: conditions, results, requests.
 import { pretty } from "../core/format.js";
 import { html } from "../core/html.js";
 

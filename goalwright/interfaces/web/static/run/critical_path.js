@@ -1,4 +1,4 @@
-// Where the time of a run went, as the server says it: the chain of steps that its end waited for, over resumes and changes
+// The critical path of a run, as on the server: the chain of steps that its end waited for, across resumes and changes
 // of its plan. Pure.
 import { parentOf, roundOf } from "../graph/compose.js";
 
@@ -29,10 +29,10 @@ export function criticalSegments(state) {
   return found.reverse().filter((one) => one.step !== null || one.end > one.start);
 }
 
-/** The steps of that chain. @param {Timed} state @returns {string[]} */
+/** The steps of the critical path. @param {Timed} state @returns {string[]} */
 export const criticalPath = (state) => [...new Set(criticalSegments(state).flatMap((one) => (one.step === null ? [] : [one.step])))];
 
-/** How much of the time went to each step of the chain, and to none, in the order of the chain. @param {Timed} state @returns {{ step: string | null, seconds: number }[]} */
+/** The seconds of each step of the path, and of gaps, in the order of the path. @param {Timed} state @returns {{ step: string | null, seconds: number }[]} */
 export function timeSpent(state) {
   /** @type {Map<string | null, number>} */
   const spent = new Map();
@@ -43,8 +43,8 @@ export function timeSpent(state) {
 }
 
 /**
- * Every time that a step ran and ended, by step; each is passed once, on the way from the end. A try of no length ends where it
- * begins, and would be its own cause, or that of another which waited for it.
+ * The ended attempts by step; each is used once, from the end backwards. An attempt of zero length ends where it
+ * starts, and could otherwise be its own cause or part of a cycle.
  */
 class Tries {
   /** @param {Timed} state */
@@ -72,7 +72,7 @@ class Tries {
     }
   }
 
-  /** What ended last before a time, of some steps or of all; of several, what took longest. @param {Iterable<string> | null} steps @param {number} before @returns {Segment | null} */
+  /** The attempt that ended last before a time, of some or all steps; the longest of several. @param {Iterable<string> | null} steps @param {number} before @returns {Segment | null} */
   last(steps, before) {
     /** @type {Segment | null} */
     let last = null;
@@ -84,7 +84,7 @@ class Tries {
     return last;
   }
 
-  /** What a try waited for; it is passed now. @param {Segment} one @returns {Segment | null} */
+  /** The attempt that another one waited for; marks that one as used. @param {Segment} one @returns {Segment | null} */
   cause(one) {
     this.passed.add(one);
     const step = one.step ?? "";

@@ -1,8 +1,8 @@
-// Deletes a run, and says which folder of it could not be deleted.
+// Deletes a run, and shows which of its folders could not be deleted.
 import { attempt, note } from "../core/announce.js";
 import { part, remove } from "../core/api.js";
 
-/** Gives whether the run is deleted; what went wrong is shown. @param {string} id */
+/** Delete a run after confirmation; returns whether it was deleted. @param {string} id */
 export async function deleteRun(id) {
   const deleted = await attempt(() => remove(`/runs/${part(id)}`));
   for (const folder of deleted?.left ?? []) note(`${folder} could not be deleted`, { hint: "Look at its permissions and delete it yourself.", bad: true });

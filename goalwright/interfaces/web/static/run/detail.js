@@ -1,4 +1,4 @@
-// What a step's events say, put together for reading: calls with their messages, tools with their answers. Pure.
+// Builds the details of a step from its events: calls with their messages, tools with their results. Pure.
 
 /**
  * @typedef {Record<string, any>} Row
@@ -40,10 +40,10 @@ export function detailOf(rows) {
   return detail;
 }
 
-/** The call that a row ends: the last that is open, of the same request where it says which. @param {Call[]} calls @param {Row} row */
+/** The call that a row ends: the last open one, of the same request if the row names it. @param {Call[]} calls @param {Row} row */
 const open = (calls, row) => calls.findLast((call) => call.reply === null && !call.error && call.model === row.model) ?? calls.findLast((call) => call.reply === null && !call.error);
 
-/** What of a conversation is new in each call: a later one repeats what came before it. @param {Call[]} calls @returns {{ call: Call, messages: Row[], repeated: number }[]} */
+/** The new messages of each call; a later call repeats the earlier ones. @param {Call[]} calls @returns {{ call: Call, messages: Row[], repeated: number }[]} */
 export function conversation(calls) {
   /** @type {Row[]} */
   let before = [];

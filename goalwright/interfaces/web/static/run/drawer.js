@@ -1,4 +1,4 @@
-// The drawer: one step of a run, or the run as a whole when none is chosen.
+// The drawer: the selected step of a run, or the run as a whole.
 import { signal } from "../vendor/signals.js";
 import { html } from "../core/html.js";
 import { Icon, Pill } from "../core/icons.js";
@@ -22,7 +22,7 @@ export function TaskDrawer({ source, task, onSelect, actions }) {
   const span = source.state.spans.get(task) ?? source.state.dropped.find((/** @type {import("./spans.js").Span} */ one) => one.id === task);
   const { detail, problem } = useTask(source, task);
   const asked = place.value.query.get("tab") ?? "output";
-  const tab = asked === "messages" ? "prompt" : asked in PANELS ? asked : "output"; // as older addresses have it
+  const tab = asked === "messages" ? "prompt" : asked in PANELS ? asked : "output"; // in older addresses
   const Panel = PANELS[/** @type {keyof typeof PANELS} */ (tab)] ?? OutputTab;
   if (!span) return html`<aside class="drawer" aria-label="Task ${task}"><div class="dh"><div class="pills"></div><${Tools} onClose=${() => onSelect(null)} /><h2>${task}</h2><p class="sub">This run has no such task${source.isLive ? " yet" : ""}.</p></div></aside>`;
   const parts = [...source.state.spans.values()].filter((one) => parentOf(one.id) === task);

@@ -1,4 +1,4 @@
-// A run as the page has it: read once, then followed by its events, whichever process runs it.
+// A run on the page: read once, then updated by the events of any process.
 import { signal } from "../vendor/signals.js";
 import { get, part } from "../core/api.js";
 import { announce } from "../core/announce.js";
@@ -7,11 +7,11 @@ import { listen } from "../core/live.js";
 import { WORDS } from "../core/states.js";
 import { apply, empty, fromDocument, secondsShown } from "./fold.js";
 
-/** The least time between two drawings; what comes alone is drawn at once. */
+/** The least time between two renderings; a single event is rendered at once. */
 const GATHER = 60;
 const HIDDEN = 30_000;
 const PAUSE = 1000;
-/** How much is kept of what a program writes: its end. */
+/** The number of characters kept of a program's output. */
 const MOST_OUTPUT = 20_000;
 
 /** @typedef {(ids: Set<string>, reshaped: boolean) => void} Listener */
@@ -21,14 +21,14 @@ export class RunFeed {
   constructor(id) {
     this.id = id;
     this.state = empty();
-    /** Counts what is shown; components that read it are drawn again. */
+    /** Counts renderings; components that read it are rendered again. */
     this.tick = signal(0);
     this.ready = signal(false);
     /** @type {{ value: string | null }} */
     this.heldBy = signal(null);
     /** @type {{ value: any }} */
     this.problem = signal(null);
-    /** Text as it is written, by step. @type {Map<string, string>} */
+    /** Streamed text by step. @type {Map<string, string>} */
     this.texts = new Map();
     /** How often each step changed. @type {Map<string, number>} */
     this.stamps = new Map();
@@ -45,7 +45,7 @@ export class RunFeed {
     this.onVisible = () => this.visibility();
     document.addEventListener("visibilitychange", this.onVisible);
     this.run();
-    if (document.hidden) this.visibility(); // it was opened in the background
+    if (document.hidden) this.visibility(); // opened in the background
   }
 
   /** Read the run and follow it until it has ended. */
@@ -72,18 +72,18 @@ export class RunFeed {
   async read(signal) {
     const document = await get(`/runs/${part(this.id)}`, { signal });
     this.state = fromDocument(document);
-    this.texts.clear(); // what commands have written comes again
+    this.texts.clear(); // the server repeats the output of commands
     this.skew = Date.parse(document.now) - Date.now();
     this.heldBy.value = document.held_by;
     this.ready.value = true;
     this.problem.value = null;
     this.reshaped = true;
     this.flush();
-    readAsking(); // what it asked before this is not told again
+    readAsking(); // earlier requests are not sent again
     return document.held_by !== null;
   }
 
-  /** Nobody runs it: wait until somebody has, or has deleted it. @param {AbortSignal} signal */
+  /** Wait until a run that is not running is resumed or deleted. @param {AbortSignal} signal */
   async sleep(signal) {
     for await (const _ of listen({ rest: this.id, after: this.state.last_seq }, signal)) {
       readAsking();
@@ -145,7 +145,7 @@ export class RunFeed {
 
   get isLive() { return this.heldBy.value !== null; }
 
-  /** A page that nobody sees gives its connection back. */
+  /** A hidden page closes its connection. */
   visibility() {
     clearTimeout(this.hiding);
     if (document.hidden) this.hiding = setTimeout(() => this.ending.abort(), HIDDEN);

@@ -1,4 +1,4 @@
-// What a run left: changes of the workspace as a patch that can be undone, and files that it made.
+// The files of a run: changes of the workspace as a patch that can be undone, and files that it created.
 import { useEffect, useMemo, useRef, useState } from "../vendor/hooks.js";
 import { about } from "../core/about.js";
 import { attempt, note } from "../core/announce.js";
@@ -22,7 +22,7 @@ const STATES = /** @type {Record<string, [string, string]>} */ ({
   conflict: ["The file had changed meanwhile, so it was left alone.", "ask"],
   undone: ["Undone.", ""],
 });
-/** Pictures are shown without asking: a few, and none that is large. What a file really is, its bytes say. */
+/** A few small pictures are shown at once. The type is read from the bytes. */
 const PICTURES = 3;
 const LARGE = 2_000_000;
 /** @param {{ path: string, bytes: number }} file */
@@ -48,7 +48,7 @@ export function FilesPart({ run, status, live }) {
     ${made.value.length > 0 && html`<h3 class="sec">Files that the run made</h3>${made.value.map((/** @type {{ path: string, bytes: number }} */ one) => html`<${Made} key=${one.path} run=${run} file=${one} open=${made.value.length === 1 || shown.has(one.path)} />`)}`}`;
 }
 
-/** A file that the run made, shown where it stands when asked for. @param {{ run: string, file: { path: string, bytes: number }, open?: boolean }} props */
+/** A file that the run created, shown in place on request. @param {{ run: string, file: { path: string, bytes: number }, open?: boolean }} props */
 export function Made({ run, file, open = false }) {
   const [isOpen, setOpen] = useState(open);
   const { path, bytes: size } = file;

@@ -23,7 +23,7 @@ export function Finder({ tasks, spans, onChoose, onClose }) {
   const [text, setText] = useState("");
   const [at, setAt] = useState(0);
   const field = useRef(/** @type {HTMLInputElement | null} */ (null));
-  useLayoutEffect(() => field.current?.focus(), []); // before the next key
+  useLayoutEffect(() => field.current?.focus(), []); // before the next key press
   const found = text.trim() ? find(tasks, text) : [];
   const key = (/** @type {KeyboardEvent} */ event) => {
     event.stopPropagation();

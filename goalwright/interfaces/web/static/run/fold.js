@@ -1,5 +1,5 @@
-// A run's state from its events: the same for live, past and played-back runs, and the same as `goalwright trace show` has it.
-// Pure: no DOM, no clock but that of the events.
+// Computes a run's state from its events: for live, past and played-back runs, and equal to `goalwright trace show`.
+// Pure: no DOM, and only the clock of the events.
 import { close, make, noteCall, noteChange, noteTask, noteTasks, planned, refuse } from "./spans.js";
 
 /**
@@ -10,15 +10,15 @@ import { close, make, noteCall, noteChange, noteTask, noteTasks, planned, refuse
  * @property {string} run_id @property {string} goal @property {string} status @property {string} started
  * @property {string | null} parent @property {string | null} answer @property {string | null} error @property {string | null} question
  * @property {string | null} code why it ended, if not as planned
- * @property {Map<string, Span>} spans @property {Span[]} dropped those that had begun when a change took them out of the plan @property {{ name: string, score: number, reason: string, certain?: boolean }[]} selected
- * @property {string[]} used the skills that finished steps had used when the run was read @property {Map<string, string[]>} loaded those that models loaded since, by step
+ * @property {Map<string, Span>} spans @property {Span[]} dropped started steps that a change removed from the plan @property {{ name: string, score: number, reason: string, certain?: boolean }[]} selected
+ * @property {string[]} used skills that finished steps had used when the run was read @property {Map<string, string[]>} loaded skills that models loaded since, by step
  * @property {string[]} faults @property {string[]} warnings @property {string[]} repairs @property {Change[]} changes
  * @property {Request[]} waiting @property {{ calls: number, prompt_tokens: number, completion_tokens: number, cached_tokens: number, estimated_calls: number }} usage
  * @property {number | null} cost @property {Record<string, any>} settings @property {Record<string, any>} given
- * @property {number} streamed how many tasks came while the plan was being written @property {Set<string>} going steps without a task whose calls belong together
+ * @property {number} streamed the number of tasks received while the plan was streamed @property {Set<string>} going steps without a task whose calls belong together
  * @property {number[]} resumes @property {Set<string>} waited tasks that waited for a person, which is not an attempt
  * @property {{ path: string, bytes: number, task: string | null }[]} artifacts files that tools left
- * @property {{ id: string, task: string | null, question: string, answer: string | null }[]} questions what a person was asked, and answered
+ * @property {{ id: string, task: string | null, question: string, answer: string | null }[]} questions questions to a person, with answers
  * @property {string | null} after the run that it follows up
  * @property {number | null} worked the seconds that lists of runs show, once it has ended
  * @property {number} seconds @property {number} clock @property {string} phase
@@ -32,7 +32,7 @@ const TIMED = new Set([
   "approval_given", "skill_shortened", "warned", "run_finished",
 ]);
 
-/** A run of which nothing is known yet. @returns {State} */
+/** An empty state. @returns {State} */
 export const empty = () => ({
   run_id: "", goal: "", status: "running", started: "", parent: null, after: null, questions: [], answer: null, error: null, question: null, code: null,
   spans: new Map([["(plan)", make({ id: "(plan)", kind: "plan" })]]), dropped: [], streamed: 0, going: new Set(), selected: [], artifacts: [], used: [], loaded: new Map(), faults: [], warnings: [], repairs: [], changes: [], waiting: [],
@@ -62,17 +62,17 @@ export function fromDocument(document) {
   state.going = new Set(document.spans.filter((/** @type {Span} */ span) => isGoing(state, span)).map((/** @type {Span} */ span) => span.id));
   state.worked = document.worked ?? null;
   state.clock = instant(document.last_at);
-  const since = status === "running" ? Math.max(0, instant(document.now) - state.clock) / 1000 : 0; // events of this time may still come
+  const since = status === "running" ? Math.max(0, instant(document.now) - state.clock) / 1000 : 0; // events of this time may still arrive
   state.seconds = Math.max(0, document.seconds - since);
   askers(state);
   return state;
 }
 
-/** Whether the next call of a step without a task belongs to those before it. @param {State} state @param {Span} span */
+/** Whether the next call of a step without a task continues the earlier calls. @param {State} state @param {Span} span */
 const isGoing = ({ resumes, changes }, { id, end }) => id.startsWith("(") && end !== null && end >= (resumes.at(-1) ?? 0) && (id !== "(replan)" || end > (changes.at(-1)?.at ?? -1));
 
 /**
- * Apply one event; gives the ids of the steps that changed.
+ * Apply one event; returns the ids of the changed steps.
  * @param {State} state @param {Record<string, any>} row @returns {string[]}
  */
 export function apply(state, row) {
@@ -100,20 +100,20 @@ export function apply(state, row) {
   }
 }
 
-/** The skills of finished steps, and those that their models loaded, each once. @param {State} state @returns {string[]} */
+/** The skills that finished steps used or loaded, without duplicates. @param {State} state @returns {string[]} */
 export function skillsUsed(state) {
   const done = [...state.spans.values()].filter((span) => span.status === "done" || span.status === "reused");
   const names = done.flatMap((span) => [...(span.kind === "skill" && span.name ? [span.name] : []), ...(state.loaded.get(span.id) ?? [])]);
   return [...new Set([...state.used, ...names])];
 }
 
-/** The seconds that a run worked, to be shown: as lists show them, where that is the same but for what its events leave out. @param {State} state */
+/** The seconds to show for a run: the value of lists if events account for the difference. @param {State} state */
 export const secondsShown = ({ worked, seconds }) => (worked !== null && Math.abs(worked - seconds) < 0.5 ? worked : seconds);
 
-/** A recorded time in milliseconds, with the microseconds that Date leaves out: they decide which of two tasks ended last. @param {string} at */
+/** A recorded time in milliseconds, with the microseconds that Date drops: they decide which of two tasks ended last. @param {string} at */
 const instant = (at) => Date.parse(at) + Number(/\.\d{3}(\d{3})/.exec(at)?.[1] ?? 0) / 1000;
 
-/** The seconds worked until an event; pauses before a resume do not count, nor does a clock that was set back. @param {State} state @param {Record<string, any>} row */
+/** The seconds worked until an event, without pauses before resumes and without jumps back of the clock. @param {State} state @param {Record<string, any>} row */
 function advance(state, row) {
   const now = instant(row.at);
   if (!Number.isNaN(state.clock) && row.type !== "run_resumed") state.seconds = Math.round(state.seconds * 1e6 + Math.max(0, now - state.clock) * 1e3) / 1e6;
@@ -168,7 +168,7 @@ function ask(state, row) {
   if (request.kind === "question" && !state.questions.some((one) => one.id === request.id)) {
     state.questions = [...state.questions, { id: request.id, task: request.task ?? null, question: request.preview ?? "", answer: null }];
     const plan = request.task ? undefined : state.spans.get("(plan)");
-    if (plan) plan.attempts = Math.max(0, plan.attempts - 1); // a call that only led to a question is no try
+    if (plan) plan.attempts = Math.max(0, plan.attempts - 1); // a call that only led to a question is no attempt
   }
   state.waiting = [...state.waiting.filter((one) => one.id !== request.id), request];
   return askers(state);
@@ -186,7 +186,7 @@ function answered(state, row) {
   return span ? [span.id] : [];
 }
 
-/** Tasks that wait for a person are shown as such. @param {State} state @param {string[]} from the states that they may be in */
+/** Mark tasks that wait for a person. @param {State} state @param {string[]} from the states to change */
 function askers(state, from = ["running", "interrupted"]) {
   const ids = [];
   for (const { task } of state.waiting) {

@@ -1,4 +1,4 @@
-// The graph of a run, kept current: the plan when it changes, single tasks as they do.
+// The graph of a run, updated when the plan or a task changes.
 import { useEffect, useRef } from "../vendor/hooks.js";
 import { signal } from "../vendor/signals.js";
 import { seconds } from "../core/format.js";
@@ -13,7 +13,7 @@ import { criticalPath } from "./critical_path.js";
 import { titleOf } from "./names.js";
 import { tasksOf, took } from "./spans.js";
 
-/** How often the critical path of a run that works is looked at, in milliseconds. */
+/** Milliseconds between updates of the critical path of a running run. */
 const PATH = 1000;
 
 /** Whether the critical path is shown, on all pages. */
@@ -25,7 +25,7 @@ function noteOf(span, now) {
   return time === null ? "" : seconds(time);
 }
 
-/** @param {import("./spans.js").Span} span @param {number} now @param {import("./fold.js").State} state @param {string[]} instead_of the tasks whose place it took */
+/** @param {import("./spans.js").Span} span @param {number} now @param {import("./fold.js").State} state @param {string[]} instead_of the tasks that it replaced */
 const taskOf = (span, now, state, instead_of) => ({
   id: span.id, title: titleOf(span), label: labelOf(span, state, instead_of), note: noteOf(span, now), status: span.status, depends_on: span.depends_on, instead_of,
 });
@@ -38,7 +38,7 @@ function labelOf(span, { spans }, instead_of) {
   return span.name ? `${span.kind} · ${span.name}` : span.kind;
 }
 
-/** The tasks whose place each new one took. @param {import("./fold.js").State} state */
+/** The tasks that each new task replaced. @param {import("./fold.js").State} state */
 function replacements({ spans, changes }) {
   const added = new Set(changes.flatMap((change) => change.added));
   /** @type {Map<string, string[]>} */
@@ -66,7 +66,7 @@ export function GraphPane({ source, selected, onSelect, finding, onFound, held }
     f: () => g().fit(), "+": () => g().zoom(1.3), "=": () => g().zoom(1.3), "-": () => g().zoom(1 / 1.3),
     c: () => void (showPath.value = !showPath.value), e: () => nextFailure(source, g(), onSelect),
   }, [source]);
-  source.tick.value; // drawn again with every change
+  source.tick.value; // render again at every change
   const tasks = tasksOf(source.state.spans);
   const seen = new Set(tasks.map((span) => span.status));
   return html`<div class="stage" ref=${stage} role="region" tabIndex=${0} aria-label="Task graph; arrow keys follow dependencies">
@@ -81,7 +81,7 @@ export function GraphPane({ source, selected, onSelect, finding, onFound, held }
       <button type="button" aria-label="Fit" title="Fit (f)" onClick=${() => g().fit()}><${Icon} name="fit" />Fit</button></div></div>`;
 }
 
-/** Show a source in the graph as long as it is the one; gives the function that ends it. @param {any} source @param {Graph} graph */
+/** Show a source in the graph; returns a function that stops. @param {any} source @param {Graph} graph */
 function connect(source, graph) {
   let shape = -1;
   let count = 0;
@@ -105,7 +105,7 @@ function connect(source, graph) {
   };
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let later;
-  const path = () => { // every other path draws all edges again
+  const path = () => { // every new path redraws all edges
     later ??= setTimeout(() => {
       later = undefined;
       if (showPath.peek()) graph.setCritical(criticalPath(source.state));
@@ -125,7 +125,7 @@ function connect(source, graph) {
   };
 }
 
-/** Go to the next task that failed or asks, after the selected one. @param {any} source @param {Graph} graph @param {(id: string) => void} onSelect */
+/** Select the next task that failed or waits for an answer. @param {any} source @param {Graph} graph @param {(id: string) => void} onSelect */
 function nextFailure(source, graph, onSelect) {
   const tasks = tasksOf(source.state.spans);
   const from = tasks.findIndex((span) => span.id === graph.selected);
@@ -136,7 +136,7 @@ function nextFailure(source, graph, onSelect) {
   graph.focus(next.id);
 }
 
-/** What is there before the plan is. @param {{ state: import("./fold.js").State }} props */
+/** The text before there is a plan. @param {{ state: import("./fold.js").State }} props */
 const Waiting = ({ state }) => html`<div class="center" data-tools><${Weave} />${state.status === "running"
   ? html`<h2>${{ decomposer: "Planning…", loading: "Loading the model…" }[state.phase] ?? "Selecting skills…"}</h2><p>The graph appears as soon as the plan is made.</p>`
   : html`<h2>${state.question ? "It asks you something" : "No plan was made"}</h2><p>${state.question ? "Answer it on the right, and it continues." : state.error ?? ""}</p>`}</div>`;

@@ -1,4 +1,4 @@
-// The head of a run: goal, status, what it has used of its limits, and what can be done with it.
+// The header of a run: goal, status, use of its limits, and actions.
 import { about } from "../core/about.js";
 import { Menu } from "../core/dialog.js";
 import { approx, count, counted, money, seconds } from "../core/format.js";
@@ -48,7 +48,7 @@ export function Head({ source, feed, actions, playing, readOnly }) {
       <${ViewSwitch} /></div></header>`;
 }
 
-/** What else there is to say of the tasks. @param {ReturnType<typeof tally>} tasks */
+/** Further counts of the tasks. @param {ReturnType<typeof tally>} tasks */
 const rest = ({ failed, unneeded }) => `${failed ? `, ${count(failed)} failed` : ""}${unneeded ? `, ${count(unneeded)} not needed` : ""}`;
 
 /** Cost against its limit. @param {{ state: import("./fold.js").State }} props */

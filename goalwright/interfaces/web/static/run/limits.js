@@ -1,4 +1,4 @@
-// Model and limits of a run, as fields; only what is filled in is sent.
+// Fields for the model and limits of a run; empty fields are not sent.
 import { useState } from "../vendor/hooks.js";
 import { html } from "../core/html.js";
 

@@ -1,4 +1,4 @@
-// Messages as they were sent, each folded or open; long ones are cut until asked for.
+// Messages as they were sent, folded or open; long ones are cut at first.
 import { useState } from "../vendor/hooks.js";
 import { count, firstLine } from "../core/format.js";
 import { classes, html } from "../core/html.js";

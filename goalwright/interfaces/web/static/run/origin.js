@@ -1,4 +1,4 @@
-// What a run was made from: the run whose plan, goal or results it took, or the one that it follows up.
+// The origin of a run: the run whose plan, goal or results it reused, or that it follows up.
 import { part } from "../core/api.js";
 import { html } from "../core/html.js";
 import { address } from "../core/router.js";

@@ -1,4 +1,4 @@
-// A text that a run wrote: a list of objects as a table, everything else as Markdown.
+// A text that a run wrote: a list of objects as a table, other text as Markdown.
 import { useMemo } from "../vendor/hooks.js";
 import { DataTable } from "../core/data_table.js";
 import { html } from "../core/html.js";

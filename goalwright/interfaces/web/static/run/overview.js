@@ -1,4 +1,4 @@
-// The run as a whole, in the drawer: its answer, what it asks, what went wrong, what it started with.
+// The run as a whole, in the drawer: answer, open requests, errors, inputs.
 import { about } from "../core/about.js";
 import { Tabs } from "../core/dialog.js";
 import { copy } from "../core/clipboard.js";
@@ -25,7 +25,7 @@ import { Undone } from "./undone.js";
 export function RunDrawer({ source, feed, onClose, onSelect, actions }) {
   source.tick.value;
   const { state } = source;
-  const isWorking = state.status === "running"; // now, or at the time that is played back
+  const isWorking = state.status === "running"; // now, or at the time of the playback
   const tab = place.value.query.get("tab") ?? "answer";
   const tabs = [{ id: "answer", name: "Answer" }, { id: "skills", name: "Skills", count: state.selected.length }, { id: "details", name: "Details" }, ...(feed ? [{ id: "files", name: "Files" }] : [])];
   const shown = tabs.some((one) => one.id === tab) ? tab : "answer";
@@ -39,16 +39,16 @@ export function RunDrawer({ source, feed, onClose, onSelect, actions }) {
       ${shown === "files" && html`<${FilesPart} run=${source.id} status=${state.status} live=${source.isLive} />`}</div></aside>`;
 }
 
-/** The skills that finished tasks used, though they were not selected: the plan named them, or a model loaded them. @param {{ state: import("./fold.js").State }} props */
+/** Skills that finished tasks used without being selected: named by the plan or loaded by a model. @param {{ state: import("./fold.js").State }} props */
 function Unselected({ state }) {
   const others = skillsUsed(state).filter((name) => !state.selected.some((one) => one.name === name));
   return others.length > 0 && html`<h3 class="sec">Used without being selected</h3><div class="scores">${others.map((name) => html`<div class="scoreline"><a href=${address(`/skills/${part(name)}`)}>${name}</a></div>`)}</div>`;
 }
 
-/** As many warnings are shown without asking. */
+/** The number of warnings shown at first. */
 const FEW = 2;
 
-/** What an error of a run is called. @param {import("./fold.js").State} state */
+/** The title of a run's error. @param {import("./fold.js").State} state */
 const errorTitle = (state) => ({ partial: "A part is missing", done: "The plan was not changed", interrupted: runWord(state), stopped: "It was stopped" })[state.status] ?? "It failed";
 
 /** @param {{ source: any, feed: any | null, onSelect: (id: string) => void, actions: any }} props */
@@ -68,14 +68,14 @@ function AnswerPart({ source, feed, onSelect, actions }) {
     <${Warnings} texts=${state.warnings} />`;
 }
 
-/** Warnings: a few stand there, more are unfolded. @param {{ texts: string[] }} props */
+/** Warnings, of which only a few are shown at first. @param {{ texts: string[] }} props */
 function Warnings({ texts }) {
   const all = texts.map((text) => html`<div class="note st-partial">${text}</div>`);
   if (texts.length <= FEW) return texts.length > 0 && html`<h3 class="sec">Warnings</h3>${all}`;
   return html`<details class="warnings"><summary>${counted(texts.length, "warning")}</summary>${all}</details>`;
 }
 
-/** Its tags and note, which are read apart: they are no part of the run. @param {{ id: string, live: boolean }} props */
+/** The tags and note of a run, which are stored apart from it. @param {{ id: string, live: boolean }} props */
 function TagLines({ id, live }) {
   const { value, again } = useRead(id ? `/runs?${new URLSearchParams({ q: id, most: "1" })}` : null);
   const run = (value?.runs ?? []).find((/** @type {any} */ one) => one.run_id === id);
@@ -85,7 +85,7 @@ function TagLines({ id, live }) {
     ${run.note && html`<dt>Note</dt><dd class="runnote" dir="auto">${run.note}</dd>`}`;
 }
 
-/** @param {{ state: import("./fold.js").State, feed: any | null }} props without a feed, the run is read from a file */
+/** @param {{ state: import("./fold.js").State, feed: any | null }} props `feed` is null in an exported file */
 const DetailsPart = ({ state, feed }) => html`<dl class="grid">
     <dt>Run</dt><dd class="mono">${state.run_id}</dd>
     ${feed && html`<${TagLines} id=${state.run_id} live=${feed.isLive} />`}

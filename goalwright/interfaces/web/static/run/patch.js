@@ -1,4 +1,4 @@
-// A patch as `git apply` reads it, file by file, with what each line is. Pure.
+// Parses a patch as `git apply` does: files, and the kind of each line. Pure.
 
 /** @typedef {{ kind: "same" | "added" | "dropped" | "place", text: string }} PatchLine */
 /** @typedef {{ path: string, is: "new" | "deleted" | "moved" | "changed", from?: string, lines: PatchLine[] }} FilePatch */
@@ -7,7 +7,7 @@ const HUNK = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/;
 const HEAD = "diff --git ";
 const ESCAPES = /** @type {Record<string, string>} */ ({ t: "\t", n: "\n", r: "\r" });
 
-/** The files of a patch. Lines are counted as each hunk says, so that no text in a file passes for a head. @param {string} patch @returns {FilePatch[]} */
+/** The files of a patch. Lines are counted by hunk headers, so that file content is never taken for a header. @param {string} patch @returns {FilePatch[]} */
 export function filePatches(patch) {
   /** @type {FilePatch[]} */
   const files = [];
@@ -35,13 +35,13 @@ export function filePatches(patch) {
   return files;
 }
 
-/** The path in "a/PATH b/PATH": both halves are as long. @param {string} both */
+/** The path in "a/PATH b/PATH"; both halves have the same length. @param {string} both */
 function named(both) {
   const half = both.slice((both.length + 1) / 2);
   return half.startsWith('"') ? unquoted(half.slice(3, -1)) : half.slice(2);
 }
 
-/** A name that git quotes where it must. @param {string} name */
+/** A name, unquoted if git quoted it. @param {string} name */
 const plain = (name) => (name.startsWith('"') ? unquoted(name.slice(1, -1)) : name);
 
 /** A name as git quotes it: bytes in octal. @param {string} text */

@@ -1,4 +1,4 @@
-// What a patch does to one file, in a line.
+// One line about what a patch does to a file.
 import { html } from "../core/html.js";
 
 /** @param {{ patch: import("./patch.js").FilePatch }} props */

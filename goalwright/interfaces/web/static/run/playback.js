@@ -1,4 +1,4 @@
-// A run played back: the same fold over the same events, up to a moment that a slider chooses.
+// Playback of a run: the same fold over its events, up to a time chosen with a slider.
 import { signal } from "../vendor/signals.js";
 import { useEffect } from "../vendor/hooks.js";
 import { ask, part } from "../core/api.js";
@@ -11,7 +11,7 @@ import { apply, empty } from "./fold.js";
 
 const FRAME = 50;
 const WHOLE = 10;
-/** How many places the slider has: whole numbers, so that its last one is the end. */
+/** The steps of the slider, as integers, so that the last one is the end. */
 const PLACES = 1000;
 
 export class Playback {
@@ -45,7 +45,7 @@ export class Playback {
       this.index = 0;
       reshaped = true;
     }
-    const changed = new Set([...this.state.spans.values()].filter((span) => span.status === "running").map((span) => span.id)); // they work on
+    const changed = new Set([...this.state.spans.values()].filter((span) => span.status === "running").map((span) => span.id)); // they keep running
     while (this.index < this.rows.length && this.times[this.index] <= wanted + 1e-9) {
       for (const id of apply(this.state, this.rows[this.index++])) changed.add(id);
     }
@@ -54,7 +54,7 @@ export class Playback {
     this.tick.value++;
   }
 
-  /** One frame later. */
+  /** Advance by one frame. */
   step() {
     const rate = this.speed.value === "whole" ? Math.max(1, this.end / WHOLE) : Number(this.speed.value);
     this.seek(this.at.value + (FRAME / 1000) * rate);
@@ -62,7 +62,7 @@ export class Playback {
   }
 
   now() { return this.at.value; }
-  /** The number of the last event that is shown. */
+  /** The sequence number of the last event shown. */
   get seq() { return this.state.last_seq; }
 }
 
@@ -77,7 +77,7 @@ function timesOf(rows) {
   });
 }
 
-/** All events of a run so far. @param {string} id @param {number} last the number of the last one to wait for */
+/** All events of a run so far. @param {string} id @param {number} last the sequence number to wait for */
 export async function load(id, last) {
   const rows = [];
   const ending = new AbortController();

@@ -1,4 +1,4 @@
-// What a run made, shown: pictures, tables, texts. Bytes come with the token, and get a type that their own content names.
+// Previews of a run's files: pictures, tables, texts. The type is read from the bytes.
 import { useEffect, useState } from "../vendor/hooks.js";
 import { attempt, note } from "../core/announce.js";
 import { ask, get, part } from "../core/api.js";
@@ -10,7 +10,7 @@ import { LongText } from "../core/long_text.js";
 import { Markdown } from "../core/markdown.js";
 import { csvTable, jsonTable } from "../core/tables.js";
 
-/** How much of a text is read, how large a picture and a PDF may be, and how many pixels are worth decoding. */
+/** Limits: the bytes of a text, a picture and a PDF, and the pixels of a picture. */
 const TEXT = 1_000_000;
 const PICTURE = 20_000_000;
 const DOCUMENT = 100_000_000;
@@ -26,7 +26,7 @@ const address = (run, path) => `/runs/${part(run)}/artifacts/${path.split("/").m
 /** @param {string} run @param {string} path @param {number} first @param {AbortSignal} [signal] */
 const read = async (run, path, first, signal) => new Uint8Array(await (await ask(`${address(run, path)}?first=${first}`, { signal })).arrayBuffer());
 
-/** What there is to show of a file. @param {string} run @param {Made} file @param {AbortSignal} signal */
+/** The preview of a file. @param {string} run @param {Made} file @param {AbortSignal} signal */
 async function shownOf(run, file, signal) {
   const head = await read(run, file.path, HEAD, signal);
   const { kind, type = "", pixels = 0, separator } = kindOf(file.path, head);
@@ -42,7 +42,7 @@ async function shownOf(run, file, signal) {
   return { kind: table ? "table" : kind, text, table, cut: file.bytes > TEXT };
 }
 
-/** Open a PDF in a tab of its own, as what it is and nothing else. @param {string} run @param {Made} file */
+/** Open a PDF in a new tab, with exactly that type. @param {string} run @param {Made} file */
 export const openPdf = (run, file) => attempt(async () => {
   if (file.bytes > DOCUMENT) return note(`A document of ${bytes(file.bytes)} is too large to be opened here.`, { hint: "Save it instead.", bad: true });
   const whole = await read(run, file.path, DOCUMENT);
@@ -94,7 +94,7 @@ export function Preview({ run, file }) {
   }
 }
 
-/** A picture that a text names: one of the files that the run made, or only its name. @param {{ run: string, href: string, name: string }} props */
+/** A picture named in a text: a file of the run, or only its name. @param {{ run: string, href: string, name: string }} props */
 function Picture({ run, href, name }) {
   const [file, setFile] = useState(/** @type {Made | null | undefined} */ (undefined));
   useEffect(() => {
@@ -105,17 +105,17 @@ function Picture({ run, href, name }) {
   return file ? html`<${Preview} run=${run} file=${file} />` : html`<span class="image">[image: ${name || href}]</span>`;
 }
 
-/** The file that an address in a text means. @param {Made[]} made @param {string} href */
+/** The file of a relative address in a text. @param {Made[]} made @param {string} href */
 export function named(made, href) {
   if (/^[a-z][a-z0-9+.-]*:|^\/\//i.test(href)) return null;
   let path = href;
   try {
     path = decodeURIComponent(href);
-  } catch { // nobody encoded it
+  } catch { // it is not encoded
   }
   const short = path.replace(/^(?:.*\/)?artifacts\//, "").replace(/^(?:\.\/)+/, "");
   return made.find((file) => file.path === short) ?? null;
 }
 
-/** How the pictures of a run's texts are shown; without a server, by their names. @param {string | null} run */
+/** The renderer of pictures in a run's texts; without a server, their names. @param {string | null} run */
 export const picturesOf = (run) => (run === null ? null : (/** @type {string} */ href, /** @type {string} */ name) => html`<${Picture} run=${run} href=${href} name=${name} />`);

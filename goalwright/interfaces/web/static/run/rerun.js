@@ -1,4 +1,4 @@
-// Rerun from a task: says what is reused and what is paid for before anything starts.
+// Rerun from a task: shows which tasks are reused and which are executed before anything starts.
 import { useEffect, useState } from "../vendor/hooks.js";
 import { part, post } from "../core/api.js";
 import { Dialog } from "../core/dialog.js";

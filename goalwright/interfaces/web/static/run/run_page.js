@@ -67,7 +67,7 @@ export function RunPage({ id }) {
         : !closed && html`<${RunDrawer} key="run" source=${source} feed=${feed} onSelect=${select} onClose=${closePanel} actions=${actions} />`}</div></main>`;
 }
 
-/** Draw again every second while a run works. @param {RunFeed} feed */
+/** Render again every second while a run is active. @param {RunFeed} feed */
 function useSeconds(feed) {
   const [, setSecond] = useState(0);
   useEffect(() => {

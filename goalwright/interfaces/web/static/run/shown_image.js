@@ -1,4 +1,4 @@
-// An image that a model was shown: from the record, as what its own bytes say, or only by its name.
+// An image that was sent to a model: from the record, with the type of its bytes, or only its name.
 import { useEffect, useState } from "../vendor/hooks.js";
 import { ask, part } from "../core/api.js";
 import { kindOf } from "../core/file_kinds.js";
@@ -14,7 +14,7 @@ async function urlOf(run, image, signal) {
   return kind === "image" ? URL.createObjectURL(new Blob([data], { type })) : "";
 }
 
-/** The address of an image; undefined while it is read, and empty if it cannot be. @param {any} source @param {Image} image */
+/** The address of an image; undefined while loading, empty if it cannot be read. @param {any} source @param {Image} image */
 function useUrl(source, image) {
   const inPage = source.images ? source.images[image.sha256] ?? "" : undefined;
   const [url, setUrl] = useState(/** @type {string | undefined} */ (inPage));

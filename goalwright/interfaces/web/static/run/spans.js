@@ -1,4 +1,4 @@
-// The steps of a run in time: what each event does to them. Pure.
+// Applies events to the steps of a run. Pure.
 import { inOrder, parentOf, roundOf } from "../graph/compose.js";
 import { itemName } from "./names.js";
 
@@ -8,8 +8,8 @@ import { itemName } from "./names.js";
  * @property {string[]} depends_on @property {number | null} start @property {number | null} end @property {number} attempts
  * @property {number} calls @property {number} tokens @property {number | null} cost_usd @property {number} estimated_calls @property {Record<string, number>} tools
  * @property {string | null} waited_for @property {string | null} why @property {string | null} error @property {number[]} retries
- * @property {{ start: number, end: number | null, status: string }[]} tries every time that it ran @property {string | null} item the value that an item of a list is for
- * @property {string | null} replaced_by the task that took its place
+ * @property {{ start: number, end: number | null, status: string }[]} tries the attempts @property {string | null} item the value of an item of a list
+ * @property {string | null} replaced_by the task that replaced it
  * @typedef {import("./fold.js").State} State
  * @typedef {Record<string, any>} Row
  */
@@ -20,10 +20,10 @@ export const make = (given) => ({
   cost_usd: 0, estimated_calls: 0, tools: {}, waited_for: null, why: null, error: null, retries: [], tries: [], item: null, replaced_by: null, ...given,
 });
 
-/** How long a step took the last time that it ran, until now if it works; one that was cut off took as long as that try. @param {Span} span @param {number} now */
+/** The duration of a step's last attempt, until now if it is running. @param {Span} span @param {number} now */
 export const took = (span, now) => (span.start === null ? null : (span.end ?? (span.status === "running" ? now : span.tries.at(-1)?.end ?? span.start)) - span.start);
 
-/** End the try that is still open, if one is. @param {Span} span @param {number} at @param {string} status */
+/** End the open attempt, if any. @param {Span} span @param {number} at @param {string} status */
 export function close(span, at, status) {
   const last = span.tries.at(-1);
   if (last && last.end === null) span.tries = [...span.tries.slice(0, -1), { ...last, end: at, status }];
@@ -33,14 +33,14 @@ export function close(span, at, status) {
 function add(state, tasks) {
   const reasons = new Map(state.selected.map((one) => [one.name, `${one.score.toFixed(2)}: ${one.reason}`]));
   for (const task of tasks) {
-    if (state.spans.get(task.id)?.start != null) continue; // it began while the plan was being written
+    if (state.spans.get(task.id)?.start != null) continue; // it started while the plan was streamed
     const { id, action_type: kind, name = null, title = "", depends_on = [], item = null } = task;
     state.spans.set(id, make({ id, kind, name, title, depends_on, why: reasons.get(name ?? "") ?? null, item: roundOf(id) ? `round ${roundOf(id)}` : item && itemName(item.value) }));
   }
   return tasks.map((task) => task.id);
 }
 
-/** Put the steps in the order of the plan, as the server has them. @param {State} state @param {string[]} [ids] */
+/** Sort the steps in the order of the plan, as on the server. @param {State} state @param {string[]} [ids] */
 function order(state, ids = [...state.spans.keys()]) {
   const spans = inOrder(ids).map((id) => /** @type {Span} */ (state.spans.get(id)));
   for (const span of spans) state.spans.delete(span.id);
@@ -51,7 +51,7 @@ function order(state, ids = [...state.spans.keys()]) {
 export function noteTasks(state, row) {
   const ids = add(state, row.plan.tasks);
   order(state, ids);
-  if ([...state.spans.keys()].some((id) => parentOf(id) !== null)) order(state); // items that grew while it was written
+  if ([...state.spans.keys()].some((id) => parentOf(id) !== null)) order(state); // items that were added while the plan was streamed
   if (row.attempts === 0) state.spans.delete("(plan)");
   return ids;
 }
@@ -77,7 +77,7 @@ export function noteChange(state, row, at) {
   return [...ids, ...dropped];
 }
 
-/** Take a task out of the plan; one that had begun keeps its place in time. @param {State} state @param {string} id @param {number} at */
+/** Remove a task from the plan; a started one stays in the timeline. @param {State} state @param {string} id @param {number} at */
 function drop(state, id, at) {
   const span = state.spans.get(id);
   if (!span) return;
@@ -175,7 +175,7 @@ function spend(state, span, reply) {
   state.cost = state.cost === null || cost === null ? null : state.cost + cost;
 }
 
-/** How many tasks the plan has now, items of lists among them, and how they stand: the same on every page. Rounds count as the task that is repeated. @param {ReadonlyMap<string, Span>} spans */
+/** Count the plan's tasks by status, with items of lists; rounds count as one task. @param {ReadonlyMap<string, Span>} spans */
 export function tally(spans) {
   const tasks = tasksOf(spans).filter((span) => !span.id.includes("#"));
   const those = (/** @type {(span: Span) => boolean} */ is) => tasks.filter(is).length;
@@ -189,14 +189,14 @@ export function tally(spans) {
 /** The tasks of the plan: every step that is not planning or synthesis. @param {ReadonlyMap<string, Span>} spans */
 export const tasksOf = (spans) => [...spans.values()].filter((span) => !span.id.startsWith("("));
 
-/** The call that made a plan failed: what it answered was refused. @param {State} state @param {string} id */
+/** Mark the planning call as failed: its plan was rejected. @param {State} state @param {string} id */
 export function refuse(state, id) {
   const span = state.spans.get(id);
   if (span?.tries.length) Object.assign(span, { status: "failed", tries: span.tries.map((one, at) => (at === span.tries.length - 1 ? { ...one, status: "failed" } : one)) });
   return [id];
 }
 
-/** There is a plan, whatever was refused before. @param {State} state */
+/** Mark planning as done, despite earlier rejections. @param {State} state */
 export function planned(state) {
   const plan = state.spans.get("(plan)");
   if (plan?.status === "failed") plan.status = "done";

@@ -1,4 +1,4 @@
-// The tabs of a step: what came out, what was sent, with which variables and tools, and why.
+// The tabs of a step: output, prompt, tools, reasons.
 import { useState } from "../vendor/hooks.js";
 import { copy } from "../core/clipboard.js";
 import { approx, count, counted, money, pretty, score, seconds } from "../core/format.js";
@@ -63,7 +63,7 @@ function Sent({ source, span, detail, text }) {
     ${call.reply ? html`<${Reply} reply=${call.reply} />` : !call.error && html`<${Folded} title="assistant" open=${true}><${Text} text=${text || "…"} /></${Folded}>`}`);
 }
 
-/** What was sent, first; then what it was made of. @param {Props} props */
+/** The messages that were sent, then the variables and the skill in them. @param {Props} props */
 export function PromptTab(props) {
   const { detail } = props;
   return html`<${Sent} ...${props} />${detail && (detail.prompts.length > 0 || detail.skills.length > 0) && html`<details class="madeof"><summary>What it was made of</summary><${MadeOf} detail=${detail} /></details>`}`;
@@ -87,7 +87,7 @@ export function ToolsTab({ detail }) {
     ${use.log && html`<h3 class="sec">Log (exit status ${use.log.exit_status})</h3><pre class="raw">${[use.log.log, use.log.stderr].filter(Boolean).join("\n") || "(nothing)"}</pre>`}</${Folded}>`);
 }
 
-/** Who does a step that needs no skill, by its id or its kind. */
+/** What executes a step without a skill, by id or kind. */
 const DONE_BY = /** @type {Record<string, string>} */ ({
   "(plan)": "A model makes the plan, from the goal and the skills that were selected for it.",
   "(replan)": "A model changes the plan when something in it failed, or a person asks for it.",
@@ -109,7 +109,7 @@ export function WhyTab({ source, span, onSelect }) {
     ${dependents.length > 0 && html`<h3 class="sec">What waits for it</h3><p>${dependents.map((one, index) => html`${index ? ", " : ""}${link(one.id)}`)}</p>`}`;
 }
 
-/** Why a step has its skill, or who does it without one. @param {{ span: import("./spans.js").Span, selected: { name: string, score: number, reason: string }[] }} props */
+/** Why a step has its skill, or what executes it without one. @param {{ span: import("./spans.js").Span, selected: { name: string, score: number, reason: string }[] }} props */
 function Chosen({ span, selected }) {
   const chosen = selected.find((one) => one.name === span.name);
   if (chosen) return html`<div class="note"><b>${span.name}</b> was selected with ${score(chosen.score)}: ${chosen.reason}</div>`;
@@ -117,7 +117,7 @@ function Chosen({ span, selected }) {
   return html`<div class="note">${DONE_BY[span.id] ?? DONE_BY[span.kind] ?? "This task needs no skill: a model does it with the goal, its instruction and the results it depends on."}</div>`;
 }
 
-/** Selected skills with their scores and reasons; of a run that is over, which of them no finished task used. @param {{ selected: { name: string, score: number, reason: string, certain?: boolean }[], marked?: string | null, used?: string[] | null }} props */
+/** Selected skills with scores and reasons, and after the run those that no finished task used. @param {{ selected: { name: string, score: number, reason: string, certain?: boolean }[], marked?: string | null, used?: string[] | null }} props */
 export const Scores = ({ selected, marked = null, used = null }) => (selected.length ? html`<div class="scores">${selected.map((one) => html`<div class="scoreline">
   <a href=${address(`/skills/${encodeURIComponent(one.name)}`)} style=${{ fontWeight: one.name === marked ? 650 : 500 }}>${one.name}</a><span class="num muted">${score(one.score)}</span>
   <span class="meter"><i style=${{ width: `${Math.min(100, Math.max(0, one.score * 100))}%` }}></i></span><small>${one.reason}</small>${used && !used.includes(one.name) && html`<small class="unused">No finished task used it${one.certain ? ", though it was certain to fit" : ""}.</small>`}</div>`)}</div>` : html`<p class="muted">No skill was selected.</p>`);

@@ -1,4 +1,4 @@
-// Where the time of a run went: the steps that its end waited for, which together took all of it.
+// Where the time of a run went: the steps on its critical path.
 import { seconds } from "../core/format.js";
 import { html } from "../core/html.js";
 import { timeSpent } from "./critical_path.js";

@@ -1,4 +1,4 @@
-// A run in time: planning, tasks and synthesis as bars, waiting as thin lines, tries again as ticks.
+// The timeline of a run: planning, tasks and synthesis as bars, waiting as thin lines, retries as ticks.
 import { useMemo, useRef } from "../vendor/hooks.js";
 import { signal, useSignal } from "../vendor/signals.js";
 import { seconds, ticks, tickText } from "../core/format.js";
@@ -11,7 +11,7 @@ import { titleOf } from "./names.js";
 import { took } from "./spans.js";
 
 const ROW = 25;
-/** Where a share of the time stands in a row, which keeps room for labels at its end. @param {number} percent */
+/** The position of a time in a row, which has room for labels at its end. @param {number} percent */
 const x = (percent) => `calc((100% - var(--room)) * ${percent / 100})`;
 
 /** The order of the rows: as planned, or as started. */
@@ -67,7 +67,7 @@ function sorted(rows, by) {
   return rows.sort((a, b) => late(a.id) - late(b.id));
 }
 
-/** When a step ran first. @param {import("./spans.js").Span} span */
+/** When a step first ran. @param {import("./spans.js").Span} span */
 const began = (span) => span.tries[0]?.start ?? span.start ?? Infinity;
 
 /** @param {any} props */
@@ -79,7 +79,7 @@ function Row({ span, spans, gone, now, percent, step, offset, critical, selected
   const tries = span.attempts > 1 ? ` · ${span.attempts} tries` : "";
   const said = time === null ? span.error ?? "" : `${seconds(time)}${tries}${gone ? " · no longer in the plan" : ""}`;
   const left = time === null ? 0 : percent(start + time);
-  const where = left <= 100.01 ? "" : percent(first) > 14 ? "before" : "inside"; // behind its bars, if their end is in view
+  const where = left <= 100.01 ? "" : percent(first) > 14 ? "before" : "inside"; // after its bars, if their end is in view
   return html`<button type="button" class=${classes("row", `st-${status}`, critical && "crit", parentOf(span.id) !== null && "part")} aria-current=${selected ? "true" : undefined} onClick=${() => onSelect(span.id)}
     aria-label=${`${titleOf(span)}${said ? `, ${said}` : ""}, ${WORDS[status] ?? status}${critical ? ", on the critical path" : ""}`}>
     <span class="name"><${Icon} d=${ICONS[status] ?? ICONS.pending} /><span dir="auto">${titleOf(span)}${" "}</span></span>
@@ -91,11 +91,11 @@ function Row({ span, spans, gone, now, percent, step, offset, critical, selected
       ${said && html`<span class=${classes("dur", where)} style=${{ left: x(where ? Math.max(0, percent(first)) : left) }}>${said}</span>`}</span></button>`;
 }
 
-/** One time that a step ran; those before the last are lower. @param {{ one: { start: number, end: number | null, status: string }, until: number, last: boolean, percent: (time: number) => number }} props */
+/** One attempt of a step; earlier ones are lower. @param {{ one: { start: number, end: number | null, status: string }, until: number, last: boolean, percent: (time: number) => number }} props */
 const Bar = ({ one: { start, end, status }, until, last, percent }) => html`<span class=${classes("span", `st-${status}`, end === null && "open", !last && "before")} title=${WORDS[status] ?? status}
   style=${{ left: x(percent(start)), width: x(Math.max(0, percent(end ?? until) - percent(start))) }}></span>`;
 
-/** A range made smaller or larger around a time. @param {[number, number]} range @param {number} factor @param {number} at @param {number} whole @returns {[number, number] | null} */
+/** Zoom a range around a time. @param {[number, number]} range @param {number} factor @param {number} at @param {number} whole @returns {[number, number] | null} */
 export function zoomed([from, to], factor, at, whole) {
   const size = (to - from) * factor;
   if (size >= whole) return null;

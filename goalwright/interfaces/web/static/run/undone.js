@@ -1,4 +1,4 @@
-// Says above the answer which of a run's changes were undone: the answer still speaks of them.
+// A note above the answer that lists undone changes, because the answer still mentions them.
 import { part } from "../core/api.js";
 import { html } from "../core/html.js";
 import { useRead } from "../core/use_read.js";

@@ -1,4 +1,4 @@
-// A new skill: id, name, description; its text is written afterwards.
+// Adds a skill with id, name and description; its text is edited later.
 import { useState } from "../vendor/hooks.js";
 import { post } from "../core/api.js";
 import { Dialog } from "../core/dialog.js";

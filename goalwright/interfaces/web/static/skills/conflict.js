@@ -1,4 +1,4 @@
-// A file that changed while it was edited: both texts side by side, and which of them counts.
+// A file that changed while it was edited: both texts side by side, to choose one.
 import { ChangeLines } from "../core/change_lines.js";
 import { counted } from "../core/format.js";
 import { html } from "../core/html.js";

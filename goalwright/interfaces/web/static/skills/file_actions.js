@@ -1,4 +1,4 @@
-// Files of a skill: added, renamed, deleted.
+// Adds, renames and deletes the files of a skill.
 import { useState } from "../vendor/hooks.js";
 import { attempt, note } from "../core/announce.js";
 import { ask, part } from "../core/api.js";
@@ -11,7 +11,7 @@ const address = (skill, path) => `/skills/${part(skill)}/files/${path.split("/")
 /** @param {string} skill @param {string} [path] */
 const page = (skill, path) => `/skills/${part(skill)}${path ? `?file=${part(path)}` : ""}`;
 
-/** Asks for a path, and closes with it once that was done. @param {{ title: string, yes: string, path: string, close: (value?: any) => void, onPath: (path: string) => Promise<unknown> }} props */
+/** Asks for a path, and closes with it after `onPath`. @param {{ title: string, yes: string, path: string, close: (value?: any) => void, onPath: (path: string) => Promise<unknown> }} props */
 function PathDialog({ title, yes, path: given, close, onPath }) {
   const [path, setPath] = useState(given);
   const chosen = path.trim();

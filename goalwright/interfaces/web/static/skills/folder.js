@@ -1,15 +1,15 @@
-// A folder that was chosen or dropped, read and packed.
+// Reads a chosen or dropped folder and packs it.
 import { zip } from "./zip.js";
 
 const MOST = 2000;
 
-/** Those that no skill needs: of version control, and of the system. @param {string} path */
+/** Files of version control or the system, which no skill needs. @param {string} path */
 const isJunk = (path) => /(?:^|\/)(?:\.git|__pycache__|node_modules|\.DS_Store)(?:\/|$)/.test(path);
 
-/** Files chosen by a field for folders. @param {FileList} files */
+/** The files of a folder input. @param {FileList} files */
 export const ofField = (files) => packed([...files].map((file) => ({ path: file.webkitRelativePath || file.name, file })));
 
-/** What was dropped on the page: a folder, or a file as it is. @param {DataTransfer} dropped @returns {Promise<Blob | Uint8Array | null>} */
+/** Pack a dropped folder; a dropped file is returned unchanged. @param {DataTransfer} dropped @returns {Promise<Blob | Uint8Array | null>} */
 export async function ofDrop(dropped) {
   const entries = [...dropped.items].map((item) => item.webkitGetAsEntry?.()).filter((entry) => entry != null);
   const folder = entries.find((entry) => entry.isDirectory);
@@ -22,7 +22,7 @@ async function walk(folder, path) {
   const reader = folder.createReader();
   /** @type {FileSystemEntry[]} */
   const all = [];
-  for (;;) { // a reader gives a hundred at a time
+  for (;;) { // a reader returns at most a hundred entries
     const some = await new Promise((done, failed) => reader.readEntries(done, failed));
     if (!some.length) break;
     all.push(...some);

@@ -1,4 +1,4 @@
-// Import of a skill: an archive or a folder, then what is inside and what to distrust, and only then is it kept.
+// Imports a skill from an archive or a folder: shows its files and suspicious findings, and keeps it once confirmed.
 import { useRef, useState } from "../vendor/hooks.js";
 import { note, noteError } from "../core/announce.js";
 import { part, post, remove, send } from "../core/api.js";

@@ -1,4 +1,4 @@
-// Why a skill cannot be edited here, and the next step: another start of the server, or a copy that can be.
+// Why a skill cannot be edited here, and the next step: restart the server, or edit a copy.
 import { attempt, note } from "../core/announce.js";
 import { part, post } from "../core/api.js";
 import { copy } from "../core/clipboard.js";

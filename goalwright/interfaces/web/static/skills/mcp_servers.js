@@ -1,4 +1,4 @@
-// The MCP servers, how each stands, and the command that trusts one: that is said in a terminal, never here.
+// The MCP servers with their states, and the command that trusts one: the page cannot trust servers.
 import { about } from "../core/about.js";
 import { attempt } from "../core/announce.js";
 import { part, remove } from "../core/api.js";
@@ -13,7 +13,7 @@ import { useRead } from "../core/use_read.js";
 
 const LOOKS = /** @type {Record<string, string>} */ ({ active: "good", untrusted: "ask", changed: "ask", login: "ask", broken: "bad" });
 
-/** Nothing where no file names a server. */
+/** Empty if no server is configured. */
 export function McpServers() {
   const { value, again } = useRead("/mcp");
   if (!value || (!value.servers.length && !value.warnings.length)) return null;
@@ -23,7 +23,7 @@ export function McpServers() {
     <div class="panel">${value.servers.map((/** @type {Server} */ one) => html`<${ServerRow} key=${one.source + one.name} one=${one} again=${again} />`)}</div></section>`;
 }
 
-/** Its login, if it has or wants one. @param {{ one: Server, again: () => void }} props */
+/** The login of a server, if it has or needs one. @param {{ one: Server, again: () => void }} props */
 function LoginLine({ one, again }) {
   const leave = async () => (await attempt(() => remove(`/mcp/${part(one.name)}/login`))) && again();
   if (about.value?.read_only || (one.login === "none" && one.state !== "login")) return null;

@@ -1,4 +1,4 @@
-// One skill: its files beside the one that is shown or edited, what a reviewer says, and trust for its tools.
+// One skill: its files, the selected file, check results, and trust for its tools.
 import { useState } from "../vendor/hooks.js";
 import { about } from "../core/about.js";
 import { attempt, note } from "../core/announce.js";
@@ -22,7 +22,7 @@ export function SkillPage({ name }) {
   const [seen, setSeen] = useState(/** @type {string | null} */ (null));
   useChanges({ skills: again, again });
   const now = value?.trust.fingerprint ?? null;
-  if (seen === null && now !== null) setSeen(now); // what is trusted is what was shown first, whatever changes meanwhile
+  if (seen === null && now !== null) setSeen(now); // trust only the version that was shown first
   const crumbs = html`<a href="/skills">Skills</a><span>/</span><span class="cut">${name}</span>`;
   if (error) return html`<${Page} title=${name} crumbs=${crumbs}><${Problem} error=${error} /></${Page}>`;
   if (!value) return html`<${Page} title=${name} crumbs=${crumbs}><p class="loading">Reading…</p></${Page}>`;
@@ -49,7 +49,7 @@ function TrustPart({ name, trust, seen, onSeen, onDone }) {
     const sure = await confirm({ title: `Trust ${name}?`, text: "Its programs may then run on this machine when a plan or a model calls them. Trust holds for exactly these files: it ends when one of them changes.", yes: "Trust it" });
     if (!sure) return;
     if (await attempt(() => post(`/skills/${part(name)}/trust`, { fingerprint: seen }))) note(`${name} is trusted`);
-    onDone(); // refused too: then it has changed, and is read again
+    onDone(); // also after a refusal: the skill has changed
   };
   if (trust.trusted) return html`<div class="note st-done"><b>Trusted</b><div>Its programs may run, as long as its files stay as they are.</div></div>`;
   if (seen !== trust.fingerprint) return html`<div class="note st-failed"><b>Its files changed while you looked</b><div>Trust is given to what was shown. Read them again first.</div><button type="button" class="btn small" style="margin-top:8px" onClick=${onSeen}>Show them as they are now</button></div>`;

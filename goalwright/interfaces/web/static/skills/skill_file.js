@@ -1,4 +1,4 @@
-// One file of a skill: read as Markdown or as text, and edited if it is the workspace's own.
+// One file of a skill, shown as Markdown or text, and edited if allowed.
 import { useEffect, useState } from "../vendor/hooks.js";
 import { note } from "../core/announce.js";
 import { ask, part } from "../core/api.js";
@@ -34,11 +34,11 @@ export function SkillFile({ skill, path, editable, onSaved }) {
     keepText(address, text === null || text === file?.text ? null : { text, tag });
   };
   const read = async () => {
-    setBusy("Reading…"); // or a quick Save would name the version that was refused before
+    setBusy("Reading…"); // else a quick Save would send the refused version
     try {
       const found = await fetched();
       const kept = keptText(address);
-      setFile(kept && kept.tag !== found.tag ? { ...found, tag: kept.tag } : found); // a draft of another version meets a conflict when it is saved
+      setFile(kept && kept.tag !== found.tag ? { ...found, tag: kept.tag } : found); // saving a draft of another version is a conflict
       setError(null);
     } catch (refused) {
       setError(refused);

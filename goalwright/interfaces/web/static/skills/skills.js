@@ -1,4 +1,4 @@
-// All skills: what they do, where they come from, whether they may be used; tried with a goal, added, imported, deleted.
+// The list of skills: try a goal, add, import, delete.
 import { useEffect, useRef, useState } from "../vendor/hooks.js";
 import { about } from "../core/about.js";
 import { attempt, note } from "../core/announce.js";
@@ -61,7 +61,7 @@ export function Skills() {
     ${!found && !text && !kind && html`<${McpServers} />`}</div></${Page}>`;
 }
 
-/** What a goal would select, as it is typed. @param {string} goal */
+/** The skills that a goal would select, while it is typed. @param {string} goal */
 function useTried(goal) {
   const [found, setFound] = useState(/** @type {any[] | null} */ (null));
   useEffect(() => {

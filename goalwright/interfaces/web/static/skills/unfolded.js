@@ -1,4 +1,4 @@
-// A row of the list, unfolded: its files, what a reviewer says, whether its tools are trusted.
+// An unfolded row of the list of skills: files, check results, trust.
 import { part } from "../core/api.js";
 import { Problem } from "../core/empty.js";
 import { bytes, counted } from "../core/format.js";
@@ -17,7 +17,7 @@ export function Unfolded({ name }) {
 /** @param {{ name: string, files: { path: string, bytes: number }[], now?: string }} props */
 export const Files = ({ name, files, now = "" }) => html`<ul class="filelist">${files.slice(0, 300).map((file) => html`<li key=${file.path}><a class="mono" aria-current=${file.path === now ? "true" : undefined} href="/skills/${part(name)}?file=${part(file.path)}"><${Icon} name="file" /><span class="cut">${file.path}</span></a><span class="num muted">${bytes(file.bytes)}</span></li>`)}</ul>`;
 
-/** What a reviewer says, in one line. @param {{ ok: boolean, problems: any[] }[]} reports */
+/** The check results in one line. @param {{ ok: boolean, problems: any[] }[]} reports */
 export function verdict(reports) {
   const problems = reports.flatMap((report) => report.problems);
   return problems.length ? `The check found ${counted(problems.length, "problem")}.` : "The check found nothing.";

@@ -1,11 +1,11 @@
-// A folder as a zip archive without compression, so that the server has one way to import. Pure.
+// Packs a folder as an uncompressed zip archive, so that the server has one import path. Pure.
 
 const TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
   let value = byte;
   for (let bit = 0; bit < 8; bit++) value = value & 1 ? (value >>> 1) ^ 0xedb88320 : value >>> 1;
   return value >>> 0;
 });
-/** 1 January 1980, the first day that the format knows. */
+/** 1 January 1980, the first date of the format. */
 const DAY = 0x21;
 const UTF8 = 0x0800;
 
