@@ -24,7 +24,7 @@ from bench.harness.result import Benchmark, Column, Findings, Options, Table, ce
 from bench.web_browser import BIG, Figures, browsing, chromium, measure_big, measure_live, measure_start, serving
 from bench.web_feel import long_text, measure_long_text, measure_slow_line
 from bench.web_runs import layered, write_ended, write_many
-from goalwright.traces.page_script import STATIC
+from goalwright.interfaces.web.page_script import STATIC
 from goalwright_executor.history.indexer import catch_up
 from goalwright_executor.stores.sqlite.store import SqliteStore
 

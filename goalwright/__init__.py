@@ -42,7 +42,7 @@ _MODULES = {
     "goalwright.batch.summary": "BatchSummary",
     # Evaluations
     "goalwright.evaluation.evaluate": "evaluate EvaluationOptions",
-    "goalwright.evaluation.variant": "Variant",
+    "goalwright.evaluation.trials": "Variant",
     "goalwright.evaluation.report": "VariantDifference EvaluationReport VariantFigures",
     "goalwright.evaluation.scoring": "Score",
     "goalwright.evaluation.checks.answer_checks": "CheckResult",

@@ -16,7 +16,7 @@ from goalwright.evaluation.report import VariantFigures as VariantFigures
 from goalwright.evaluation.scoring import Score as Score
 from goalwright.evaluation.statistics import Comparison as Comparison
 from goalwright.evaluation.statistics import Interval as Interval
-from goalwright.evaluation.variant import Variant as Variant
+from goalwright.evaluation.trials import Variant as Variant
 from goalwright.runs.callbacks import Review as Review
 from goalwright.runs.conversations.conversation import Conversation as Conversation
 from goalwright.runs.conversations.conversation import TakenBack as TakenBack

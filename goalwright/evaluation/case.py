@@ -1,4 +1,4 @@
-"""A case of an evaluation: a goal, and what must hold for its answer."""
+"""A case of an evaluation: a goal, and the checks for its answer."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A goal with its files, its checks, and tags by which cases are split evenly.
+    """A goal with its files and checks; cases are split evenly by tag.
 
-    `expected` is what the author says a good answer has; it is shown to no model. `folder` is where its file is,
-    `unused` are its keys that have no meaning.
+    `expected` is the author's description of a good answer, which no model sees. `folder` is the folder of the case
+    file, `unused` lists unknown keys.
     """
 
     id: str
@@ -35,17 +35,23 @@ class Case:
 
     @property
     def expectations(self) -> tuple[str, ...]:
-        """The sentences that a judge decides about."""
+        """The sentences that a judge must confirm."""
         return tuple(check.value for check in self.checks if check.kind == "expectation")
 
     @property
     def has_commands(self) -> bool:
-        """Whether a check runs a program."""
+        """Return whether a check runs a program."""
         return any(check.kind == "command" for check in self.checks)
 
     def to_dict(self) -> dict[str, Any]:
-        """The case as a line of a file has it, its files absolute."""
+        """Return the case as in a case file, with absolute paths."""
         document: dict[str, Any] = {"id": self.id, "goal": self.goal, "checks": [check.raw for check in self.checks]}
-        texts = {"files": [str(path) for path in self.files], "tags": list(self.tags), "skills": list(self.skills)}
-        more = {"model": self.model, "plan": self.plan, "expected_output": self.expected}
-        return document | {key: value for key, value in (texts | more).items() if value}
+        optional = {
+            "files": [str(path) for path in self.files],
+            "tags": list(self.tags),
+            "skills": list(self.skills),
+            "model": self.model,
+            "plan": self.plan,
+            "expected_output": self.expected,
+        }
+        return document | {key: value for key, value in optional.items() if value}

@@ -1,7 +1,6 @@
-"""An evaluation from start to end: the one path that the command line and programs take.
+"""An evaluation from start to end, for the command line and for programs.
 
-open_evaluation: cases and variants are checked whole → run: one batch runs every trial → score: each run is held
-against its case's checks → report
+open_evaluation validates cases and variants → run executes every trial in one batch → every run is scored → report
 """
 
 from __future__ import annotations
@@ -25,8 +24,8 @@ from goalwright.evaluation.basis import basis_of, refuse_changed
 from goalwright.evaluation.case import Case
 from goalwright.evaluation.case_files import case_file, read_cases, with_stdin
 from goalwright.evaluation.checks.command_check import check_trust
-from goalwright.evaluation.judge import judge_failed, judge_settings
-from goalwright.evaluation.judging import judging
+from goalwright.evaluation.errors import JudgeFailed, NoJudge
+from goalwright.evaluation.judge import judge_settings
 from goalwright.evaluation.report import (
     EvaluationReport,
     JudgeFigures,
@@ -35,17 +34,16 @@ from goalwright.evaluation.report import (
     left_out,
     without_verdict,
 )
-from goalwright.evaluation.scoring import ScoredRun, all_of
-from goalwright.evaluation.trials import Trials
-from goalwright.evaluation.variant import ONLY, Variant, check_names
+from goalwright.evaluation.scoring import ScoredRun, all_of, judging
+from goalwright.evaluation.trials import ONLY, Trials, Variant, check_names
 from goalwright.models.budget import check_prices
 from goalwright.runs.run_goal import with_model
 from goalwright.settings.paths import Paths
 from goalwright.settings.resolve import resolve
 from goalwright.settings.settings import Settings
 from goalwright.settings.untrusted import is_trusted
-from goalwright.telemetry.exporter import SpanExporter
-from goalwright.telemetry.score_spans import score_spans
+from goalwright.telemetry.otlp import SpanExporter
+from goalwright.telemetry.spans import score_spans
 from goalwright_planner.errors import BudgetSpent, ModelError
 from goalwright_skills.errors import InputError, SetupError
 from goalwright_skills.functions import installed
@@ -66,16 +64,16 @@ if TYPE_CHECKING:
 
 REPEAT = 3
 _MOST_UNUSED = 10
-_LOOK = 0.2  # seconds between two looks whether it was stopped
+_POLL = 0.2  # seconds between checks for a stop
 
 
 @dataclass(frozen=True, slots=True)
 class EvaluationOptions:
-    """How an evaluation is run: `repeat` is 1 for a single variant and 3 for several, unless it is given.
+    """How an evaluation is run.
 
-    `judge` is the model that decides about expectations. With `pairwise`, it also says which of two answers is better.
-    `batch` has the limits, and whether an earlier evaluation of the same is resumed. With `trust`, the programs of
-    checks are trusted as they are.
+    `repeat` defaults to 1 for a single variant and to 3 for several. `judge` is the model that decides about
+    expectations and, with `pairwise`, which of two answers is better. `trust` trusts the programs of checks as they
+    are. `batch` has the limits, and whether an earlier evaluation is resumed.
     """
 
     repeat: int | None = None
@@ -86,16 +84,16 @@ class EvaluationOptions:
 
     def __post_init__(self) -> None:
         if self.repeat is not None and self.repeat < 1:
-            raise InputError(f"repeat must be 1 or more, not {self.repeat}", hint="leave it out for the default")
+            raise InputError(f"repeat must be 1 or more, not {self.repeat}", hint="omit it for the default")
 
     def repeats(self, variants: int) -> int:
-        """How often each case is run with each variant."""
+        """Return how often each case runs with each variant."""
         return self.repeat or (REPEAT if variants > 1 else 1)
 
 
 @dataclass(slots=True)
 class OpenEvaluation:
-    """A checked evaluation; its `batch` runs the trials. `spent` is what its budget said, if that stopped it."""
+    """A validated evaluation whose `batch` runs the trials; `spent` is set if the budget stopped it."""
 
     trials: Trials
     folder: store.EvaluationFolder
@@ -108,32 +106,32 @@ class OpenEvaluation:
 
     @property
     def budget(self) -> Budget:
-        """What its runs and its judge spent, as far as they have come."""
+        """What the runs and the judge have spent so far."""
         return self._budget or self.batch.engine.budget
 
     @property
     def judged(self) -> bool:
-        """Whether a judge is asked anything."""
+        """Whether a judge is needed."""
         return self.options.pairwise or any(case.expectations for case in self.trials.cases)
 
     @property
     def models(self) -> tuple[str, ...]:
-        """Every model that may be called, the judge's included."""
+        """All models that may be called, including the judge."""
         name = judge_settings(self.batch.goalwright.models.settings(), self.options.judge)[0].model_for("judge")
         return tuple(dict.fromkeys((*self.batch.models, *([name] if self.judged and name else []))))
 
     async def run(self, observer: BatchObserver | None = None) -> EvaluationReport:
-        """Run what is left and score all of it. Call it within the batch's `locked`."""
+        """Run the remaining trials and score all of them; call it while the batch is `locked`."""
         trials, variants = self.trials, self.trials.variants
-        asked = {"cases": [case.to_dict() for case in trials.cases], "repeat": trials.repeat, "basis": trials.basis}
-        self.folder.begin(asked_for(trials) | asked)
+        details = {"cases": [case.to_dict() for case in trials.cases], "repeat": trials.repeat, "basis": trials.basis}
+        self.folder.begin(request_of(trials) | details)
         ended = await self.batch.run(observer)
         self.spent = ended.spent
-        home, limits, spent = self.batch.goalwright.paths.workspace, self.options.batch, self.batch.engine.budget
-        async with judging(home, self.settings, limits, judge=self.options.judge, after=spent) as (scorer, judge):
+        workspace, limits, spent = self.batch.goalwright.paths.workspace, self.options.batch, self.batch.engine.budget
+        async with judging(workspace, self.settings, limits, judge=self.options.judge, after=spent) as (scorer, judge):
             self._budget = judge.budget
-            scored, stopped = await self._scored(scorer, judge) if ended.stopped is None else (None, ended.stopped)
-            if scored is None:  # stopped: what costs nothing is still said
+            scored, stopped = await self._score(scorer, judge) if ended.stopped is None else (None, ended.stopped)
+            if scored is None:  # stopped: only checks without cost are applied
                 scored = await replace(scorer, judge=None).score_all(self._runs()), None
                 self.warnings += left_out(trials.cases)
             scores, preferences = scored
@@ -153,12 +151,12 @@ class OpenEvaluation:
         self.folder.end(report.to_dict())
         return report
 
-    async def _scored(self, scorer: RunScorer, judge: Judge) -> tuple[Scored | None, StopReason | None]:
-        """The scores, and what the judge prefers; None and the reason if the evaluation is stopped meanwhile."""
-        work = asyncio.ensure_future(self._judged(scorer, judge))
+    async def _score(self, scorer: RunScorer, judge: Judge) -> tuple[Scored | None, StopReason | None]:
+        """Score all runs until the evaluation is stopped; returns the scores, or None and the reason for the stop."""
+        work = asyncio.ensure_future(self._score_all(scorer, judge))
         try:
             while not work.done():
-                await asyncio.wait({work}, timeout=_LOOK)
+                await asyncio.wait({work}, timeout=_POLL)
                 if not work.done() and self.batch.stopped is not None:
                     return None, self.batch.stopped
             return work.result(), None
@@ -166,22 +164,21 @@ class OpenEvaluation:
             self.spent = spent
             return None, "budget"
         except ModelError as error:
-            what = f"the judge of evaluation {self.folder.id} cannot be asked"
-            raise judge_failed(error, what, "continue with --resume: runs and verdicts are kept") from error
+            raise JudgeFailed(error, self.folder.id) from error
         finally:
             work.cancel()
             await asyncio.gather(work, return_exceptions=True)
 
-    async def _judged(self, scorer: RunScorer, judge: Judge) -> Scored:
+    async def _score_all(self, scorer: RunScorer, judge: Judge) -> Scored:
         scores = await scorer.score_all(self._runs())
-        wanted = self.options.pairwise
-        preferences = await _preferences(judge, self.trials.variants, scores) if wanted else None
+        pairwise = self.options.pairwise
+        preferences = await _preferences(judge, self.trials.variants, scores) if pairwise else None
         judge.check_verdicts()
         self.warnings += without_verdict(judge.refused)
         return scores, preferences
 
     def check_models(self) -> None:
-        """Raise if a model cannot be called at all, the judge's included, before anything is spent."""
+        """Raise if a model, including the judge, cannot be called; call it before anything is spent."""
         self.batch.check_models()
         for problem in self.batch.engine.problems(self.models):
             if problem.certain:
@@ -190,36 +187,36 @@ class OpenEvaluation:
         check_prices(self.models, self.batch.goalwright.settings, limit)
 
     def _runs(self) -> list[ScoredRun]:
-        """The trials that have a line of results."""
+        """Return the trials that have a line in the results file."""
         rows = {row["id"]: row for row in results.read(self.folder.results)}
-        found = ((trial, rows.get(trial.id)) for trial in self.trials.each())
+        finished = ((trial, rows.get(trial.id)) for trial in self.trials.each())
         return [
             ScoredRun(trial.case, trial.variant.name, trial.repeat, row["run_id"], row)
-            for trial, row in found
+            for trial, row in finished
             if row is not None
         ]
 
 
-def asked_for(trials: Trials) -> dict[str, Any]:
-    """What makes an evaluation the same one when it is resumed."""
+def request_of(trials: Trials) -> dict[str, Any]:
+    """Return what identifies an evaluation when it is resumed."""
     return {"sources": trials.name, "variants": [variant.to_dict() for variant in trials.variants]}
 
 
 async def _preferences(
     judge: Judge, variants: Sequence[Variant], scores: Sequence[Score]
 ) -> dict[str, list[Preference]]:
-    """For each variant but the first, whether its answers are the better ones (`second`), pair by pair."""
+    """Compare the answers of each other variant (`second`) with those of the first, pair by pair."""
     by_trial = {(score.case, score.variant, score.repeat): score.result for score in scores}
     first, *others = variants
-    found: dict[str, list[Preference]] = {}
+    preferences: dict[str, list[Preference]] = {}
     for other in others:
         pairs = [
             (before, after)
             for (case, variant, repeat), before in by_trial.items()
             if variant == first.name and (after := by_trial.get((case, other.name, repeat))) is not None
         ]
-        found[other.name] = await all_of(judge.prefer(before, after) for before, after in pairs)
-    return found
+        preferences[other.name] = await all_of(judge.prefer(before, after) for before, after in pairs)
+    return preferences
 
 
 @contextmanager
@@ -232,29 +229,29 @@ def open_evaluation(
     options: EvaluationOptions | None = None,
     flags: Mapping[str, Any] | None = None,
 ) -> Iterator[OpenEvaluation]:
-    """Check cases and variants whole; everything that is wrong is reported at once."""
+    """Validate cases and variants; all errors are reported at once."""
     options = options or EvaluationOptions()
     chosen = tuple(variants) or (ONLY,)
     check_names(chosen)
     sources = with_stdin(sources)
-    trials = Trials(read_cases(sources), chosen, options.repeats(len(chosen)), named(sources))
+    trials = Trials(read_cases(sources), chosen, options.repeats(len(chosen)), source_names(sources))
     if options.pairwise and len(chosen) < 2:
-        raise InputError("--pairwise compares the answers of two variants", hint="name two with --variant")
+        raise InputError("a pairwise comparison needs two variants", hint="define a second variant")
     home = Path(workspace).resolve()
-    # Results of other runs and one reply to equal calls would make repeats the same run.
+    # A cache, or one run for equal goals, would make all repeats the same run.
     settings = replace(settings, cache=None)
     batch_options = replace(options.batch, dedupe=False)
-    earlier = store.resumable(home, asked_for(trials)) if batch_options.resume else None
+    earlier = store.resumable(home, request_of(trials)) if batch_options.resume else None
     folder = earlier or store.new_evaluation(home)
     if earlier is None:
         batch_options = replace(batch_options, resume=False, retry_errors=False, rerun_changed=False)
-    given = {**(flags or {}), **{key: None for variant in chosen for key in variant.settings}}
-    engine = open_engine(home, settings, batch_options, given)
+    overrides = {**(flags or {}), **{key: None for variant in chosen for key in variant.settings}}
+    engine = open_engine(home, settings, batch_options, overrides)
     _check(trials, engine)
     check_trust(trials.cases, engine.runtime(), trust=options.trust)
     trials = replace(trials, basis=(basis := basis_of(trials, engine)))
     if earlier is not None and not batch_options.rerun_changed:
-        refuse_changed((earlier.asked() or {}).get("basis"), basis)
+        refuse_changed((earlier.request() or {}).get("basis"), basis)
     folder.path.mkdir(parents=True, exist_ok=True)
     batch = Batch(trials, folder.results, batch_options, engine, id=folder.id)
     with started_batch(batch):
@@ -266,7 +263,7 @@ def open_evaluation(
 
 
 def _unused(cases: Sequence[Case]) -> list[str]:
-    """What to say of keys without a meaning, each once."""
+    """Warn about unknown keys, each once."""
     first: dict[str, str] = {}
     for case in cases:
         for key in case.unused:
@@ -275,19 +272,17 @@ def _unused(cases: Sequence[Case]) -> list[str]:
 
 
 def _judge_warnings(evaluation: OpenEvaluation) -> list[str]:
-    """What to say of the judge; raises if none is chosen, and the variants' models leave it open which one judges."""
+    """Warn if a model judges itself; raises NoJudge if each variant has its own model and no judge is chosen."""
     settings, variants = evaluation.settings, evaluation.trials.variants
-    own = {variant.settings.get("model") for variant in variants}
-    if not (evaluation.options.judge or settings.judge or settings.model) and None not in own:
-        raise InputError(
-            "each variant has a model of its own, and it is open which one judges", hint="name the judge with --judge"
-        )
+    models = {variant.settings.get("model") for variant in variants}
+    if not (evaluation.options.judge or settings.judge or settings.model) and None not in models:
+        raise NoJudge("no judge is chosen, and each variant has its own model", hint="choose the judge's model")
     chosen, warning = judge_settings(evaluation.batch.goalwright.models.settings(), evaluation.options.judge)
-    return [warning] if warning and (None in own or chosen.model in own) else []
+    return [warning] if warning and (None in models or chosen.model in models) else []
 
 
-def named(sources: Sequence[Source]) -> str:
-    """Where the cases come from, so that an evaluation of the same is found again."""
+def source_names(sources: Sequence[Source]) -> str:
+    """Name the sources of cases, so that an evaluation of the same cases is found again."""
     names = [str(case_file(source).resolve()) for source in sources if isinstance(source, str | Path)]
     names += [str(source.get("id", "")) for source in sources if isinstance(source, Mapping)]
     names += [source.id for source in sources if isinstance(source, Case)]
@@ -295,16 +290,16 @@ def named(sources: Sequence[Source]) -> str:
 
 
 def _check(trials: Trials, engine: BatchEngine) -> None:
-    """Raise if a variant or a case asks for what is not there, with all that is wrong."""
+    """Raise if variants or cases name missing skills, models or files, with all faults."""
     base = engine.runtime()
-    every = switchable(base.workspace.skills.registry.list_skills(all=True), installed.switch_names())
+    names = switchable(base.workspace.skills.registry.list_skills(all=True), installed.switch_names())
     faults: list[str] = []
     for variant in trials.variants:
         off = {*variant.settings.get("skills_off", ())} - {*base.settings.skills_off}
         off |= {*variant.settings.get("skills_without", ())}
         faults += [
-            f"the variant {variant.name!r} is without {name!r}, which does not exist; {known_are(name, sorted(every))}"
-            for name in sorted(off - every)
+            f"the variant {variant.name!r} excludes {name!r}, which does not exist; {known_are(name, sorted(names))}"
+            for name in sorted(off - names)
         ]
         check = goal_check(engine.runtime(next(iter(Trials(trials.cases[:1], [variant], 1)))).workspace)
         for goal in Trials(trials.cases, [variant], 1):
@@ -313,7 +308,7 @@ def _check(trials: Trials, engine: BatchEngine) -> None:
     if faults:
         shown = faults[:20] + ([f"and {len(faults) - 20} more"] if len(faults) > 20 else [])
         raise InputError(
-            "the evaluation cannot be run:" + "".join(f"\n  {text}" for text in shown),
+            "the evaluation cannot run:" + "".join(f"\n  {text}" for text in shown),
             hint="fix these; nothing was run",
         )
 
@@ -330,9 +325,9 @@ async def evaluate(
 ) -> EvaluationReport:
     """Evaluate cases, as `goalwright eval` does, and return the report.
 
-    `cases` are files, skills' folders or mappings with the keys of a case. `variants` are compared with the first of
-    them: as a mapping, settings by name, with `skills` for those that every case asks for. `settings` are those of
-    goalwright.toml: a mapping overrides files and the environment, a Settings replaces them.
+    `cases` are files, skill folders, or mappings with the keys of a case. The first of `variants` is the baseline; a
+    mapping gives their settings by name, with `skills` for skills that every case requires. `settings` are those of
+    goalwright.toml: a mapping overrides files and the environment, a Settings object replaces them.
     """
     merged = with_model(settings, model)
     flags = None if isinstance(merged, Settings) else merged
@@ -340,7 +335,9 @@ async def evaluate(
         paths = Paths.of(Path(workspace), os.environ)
         trusted = is_trusted(paths)
         merged = batch_settings(resolve(merged or {}, os.environ, paths.workspace, paths.user_config, trusted=trusted))
-    chosen = [_variant(name, given) for name, given in variants.items()] if isinstance(variants, Mapping) else variants
+    chosen = (
+        [_variant(name, values) for name, values in variants.items()] if isinstance(variants, Mapping) else variants
+    )
     with open_evaluation(
         [cases] if isinstance(cases, str | Path | Mapping) else cases,
         chosen,
@@ -354,7 +351,6 @@ async def evaluate(
             return await evaluation.run(observer)
 
 
-def _variant(name: str, given: Mapping[str, Any]) -> Variant:
-    return Variant(
-        name, {key: value for key, value in given.items() if key != "skills"}, tuple(given.get("skills", ()))
-    )
+def _variant(name: str, values: Mapping[str, Any]) -> Variant:
+    settings = {key: value for key, value in values.items() if key != "skills"}
+    return Variant(name, settings, tuple(values.get("skills", ())))

@@ -1,4 +1,4 @@
-"""A report as one HTML file: variants as columns, cases as rows; it loads nothing and runs nothing."""
+"""A report as one HTML file without scripts or external resources: variants as columns, cases as rows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ details { margin: .15rem 0; }
 
 
 def page(document: Mapping[str, Any]) -> str:
-    """The whole page."""
+    """Render the page."""
     name = escape(str(document["eval_id"]))
     return (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Evaluation {name}</title>'
@@ -43,7 +43,6 @@ def _parts(document: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _notes(document: Mapping[str, Any]) -> Iterator[str]:
-    """Whether it is complete, and what else to know of it."""
     if document["stopped"] is not None:
         yield f'<p class="fail"><strong>Not complete: it was stopped ({escape(document["stopped"])}).</strong>'
     yield from (f"<p>warning: {escape(text)}" for text in document["warnings"])
@@ -55,18 +54,18 @@ def _variants(document: Mapping[str, Any]) -> Iterator[str]:
         rate = (
             "no checks" if row["pass_rate"] is None else f"{row['pass_rate']:.2f} ({row['low']:.2f}–{row['high']:.2f})"
         )
-        cells = (row["name"], rate, _known(row["cost_usd"], "$"), _known(row["seconds"]), _known(row["calls"]))
+        cells = (row["name"], rate, _number(row["cost_usd"], "$"), _number(row["seconds"]), _number(row["calls"]))
         yield "<tr>" + "".join(f"<td>{escape(str(cell))}" for cell in cells) + "</tr>"
     yield "</table>"
 
 
 def _differences(document: Mapping[str, Any]) -> Iterator[str]:
     for row in document["differences"]:
-        found = "" if row["mean"] is None else f" {row['mean']:+.2f} ({row['low']:+.2f} to {row['high']:+.2f})"
-        told = f"{row['variant']} against {row['against']}:{found} {row['verdict']}"
+        mean = "" if row["mean"] is None else f" {row['mean']:+.2f} ({row['low']:+.2f} to {row['high']:+.2f})"
+        verdict = f"{row['variant']} against {row['against']}:{mean} {row['verdict']}"
         counts = f"{len(row['better'])} better, {len(row['worse'])} worse"
         needed = f"; about {row['needed_cases']} more cases would show a difference this large"
-        yield f"<p><strong>{escape(told)}</strong>, {counts}{needed if row.get('needed_cases') else ''}"
+        yield f"<p><strong>{escape(verdict)}</strong>, {counts}{needed if row.get('needed_cases') else ''}"
         if (pairs := row.get("pairwise")) is not None:
             yield f"; the judge prefers it {pairs['better']} to {pairs['worse']}, ties: {pairs['tie']}"
         worse = [_worse(document, row, case) for case in row["worse"]]
@@ -74,14 +73,14 @@ def _differences(document: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _worse(document: Mapping[str, Any], difference: Mapping[str, Any], case: str) -> str:
-    """A case that got worse: the first check that failed, and the two runs."""
+    """Show a case that got worse: its first failed check and both runs."""
     rows = [row for row in document["rows"] if row["case"] == case]
     after = [row for row in rows if row["variant"] == difference["variant"] and row["passed"] is False][:1]
     before = [row for row in rows if row["variant"] == difference["against"] and row["passed"]][:1]
     failed = next((check for row in after for check in row["checks"] if not check["passed"]), None)
-    why = f": {failed['check']}: {failed['evidence']}" if failed else ""
+    reason = f": {failed['check']}: {failed['evidence']}" if failed else ""
     runs = ", ".join(f"{row['variant']}: {row['run_id']}" for row in (*before, *after))
-    return f"<li>worse: {escape(f'{case}{why}')} <code>{escape(runs)}</code>"
+    return f"<li>worse: {escape(f'{case}{reason}')} <code>{escape(runs)}</code>"
 
 
 def _cases(document: Mapping[str, Any]) -> Iterator[str]:
@@ -110,5 +109,5 @@ def _run(row: Mapping[str, Any]) -> str:
     return f'<details><summary class="{kind}">{word}</summary><code>{run}</code><ul>{checks}</ul></details>'
 
 
-def _known(value: float | None, unit: str = "") -> str:
-    return "not known" if value is None else f"{unit}{plain(value, 4)}"
+def _number(value: float | None, unit: str = "") -> str:
+    return "unknown" if value is None else f"{unit}{plain(value, 4)}"

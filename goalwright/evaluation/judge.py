@@ -1,7 +1,7 @@
-"""Judges: a model says whether an expectation holds, or which of two answers is better.
+"""A judge: a model decides whether an expectation holds, or which of two answers is better.
 
-Each question is asked once of a run: the reply is recorded with it and found again by the hash of the request, so that
-scoring again costs nothing. No question names a variant.
+Replies are recorded with their run and reused by the hash of the request, so that scoring again costs nothing. No
+prompt names a variant.
 """
 
 from __future__ import annotations
@@ -11,14 +11,13 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from goalwright.evaluation.checks.answer_checks import EVIDENCE, CheckResult
-from goalwright.evaluation.checks.file_check import content
+from goalwright.evaluation.checks.answer_checks import EVIDENCE, CheckResult, content
 from goalwright.models.budget import Budget
 from goalwright.models.roles import RoleModels
 from goalwright.runs.stored import records
 from goalwright.runs.stored.claim import claim, release
 from goalwright_executor.results.memo import Memo
-from goalwright_planner.errors import ContentRefused, ModelError, PromptTooLong, RequestRefused, TooSlow
+from goalwright_planner.errors import ContentRefused, PromptTooLong, RequestRefused, TooSlow
 from goalwright_planner.events import AnswerJudged, Event, decode
 from goalwright_planner.json_answer import NotJson, extract
 from goalwright_planner.model import Message, Reply, Request, Usage
@@ -47,7 +46,7 @@ _CHOICE = {
     "required": ["better", "why"],
     "additionalProperties": False,
 }
-# One question is refused, and not the judge: the others are asked all the same.
+# Errors that concern one question; the judge is still asked the others.
 _NO_VERDICT = (ContentRefused, RequestRefused, TooSlow)
 _SPACE = re.compile(r"\s+")
 _TAGS = re.compile(r"<(/?)(goal|answer|result|file|expectation|first_answer|second_answer)\b", re.IGNORECASE)
@@ -56,7 +55,7 @@ _QUOTES = str.maketrans({"“": '"', "”": '"', "‘": "'", "’": "'", "…": 
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """What of a run a judge sees, and in which its quotes are looked up."""
+    """The goal, answer, task results and files of a run: what a judge sees, and where its quotes are looked up."""
 
     goal: str
     answer: str
@@ -65,65 +64,67 @@ class Material:
 
     @classmethod
     def of(cls, result: Result, artifacts: Artifacts) -> Material:
-        """The answer, the results of the tasks and the files of a run."""
+        """Collect the material of a run."""
         results = tuple((task.id, task.output) for task in result.tasks if task.output and task.output != result.answer)
         texts = ((file.path, content(file, artifacts) or "") for file in result.artifacts)
         return cls(result.goal, result.answer or "", results, tuple((name, text) for name, text in texts if text))
 
-    def shown(self, most: int) -> dict[str, Any]:
-        """What stands in the prompt: as much of each text as fits into so many characters in all."""
-        half = most // 2
-        each = half // max(len(self.results) + len(self.files), 1)
+    def prompt_variables(self, limit: int) -> dict[str, Any]:
+        """Return the variables of the judge's prompt, clipped to about `limit` characters in total."""
+        half = limit // 2
+        share = half // max(len(self.results) + len(self.files), 1)
         return {
             "goal": without_tags(clip(self.goal, half)),
             "answer": without_tags(clip(self.answer, half)),
-            "results": [_shown(name, text, each) for name, text in self.results],
-            "files": [_shown(name, text, each) for name, text in self.files],
+            "results": [_clipped(name, text, share) for name, text in self.results],
+            "files": [_clipped(name, text, share) for name, text in self.files],
         }
 
     def has(self, quote: str) -> bool:
-        """Whether a quote stands in it, white space and the form of quotation marks aside."""
-        wanted = _plain(quote).strip(' "')
+        """Return whether the material contains a quote, apart from white space and quotation marks."""
+        needle = _normalized(quote).strip(' "')
         texts = (self.answer, *(text for _, text in self.results), *(text for _, text in self.files))
-        # Whole words: a letter or a full stop stands in every answer, and shows nothing.
-        return any(char.isalnum() for char in wanted) and any(_stands_in(wanted, _plain(text)) for text in texts)
+        # Only whole words count: a letter or a full stop occurs in every answer and proves nothing.
+        return any(char.isalnum() for char in needle) and any(_contains(_normalized(text), needle) for text in texts)
 
 
-def _plain(text: str) -> str:
+def _normalized(text: str) -> str:
     return _SPACE.sub(" ", without_tags(text).translate(_QUOTES)).casefold().strip()
 
 
-def _stands_in(wanted: str, text: str) -> bool:
-    place = text.find(wanted)
-    while place >= 0:
-        before, after = text[max(place - 1, 0) : place], text[place + len(wanted) : place + len(wanted) + 1]
-        if not _one_word(before, wanted[0]) and not _one_word(wanted[-1], after):
+def _contains(text: str, needle: str) -> bool:
+    start = text.find(needle)
+    while start >= 0:
+        end = start + len(needle)
+        if not _same_word(text[max(start - 1, 0) : start], needle[0]) and not _same_word(
+            needle[-1], text[end : end + 1]
+        ):
             return True
-        place = text.find(wanted, place + 1)
+        start = text.find(needle, start + 1)
     return False
 
 
-def _one_word(before: str, after: str) -> bool:
-    """Whether two characters belong to one word; Chinese and Japanese have no spaces between theirs."""
+def _same_word(before: str, after: str) -> bool:
+    """Return whether adjacent characters belong to one word; only ASCII, as Chinese and Japanese have no spaces."""
     return all(char.isascii() and char.isalnum() for char in (before, after)) and before != "" != after
 
 
 def without_tags(text: str) -> str:
-    """A text in which no tag of the judges' prompts stands, so that it cannot end its own part of them."""
+    """Break the tags of the judge's prompts in a text, so that it cannot end its own section."""
     return _TAGS.sub(r"< \1\2", text)
 
 
-def _shown(name: str, text: str, most: int) -> dict[str, str]:
-    return {"id": without_tags(name.replace('"', "'")), "text": without_tags(clip(text, most))}
+def _clipped(name: str, text: str, limit: int) -> dict[str, str]:
+    return {"id": without_tags(name.replace('"', "'")), "text": without_tags(clip(text, limit))}
 
 
 @dataclass(slots=True)
 class Judge:
-    """Asks a model about runs; what it was asked before is taken from their records.
+    """Asks a model about runs, and reuses its recorded replies.
 
-    `usage` and `cost` are those of this time; `cost` is None if the price is not known. `budget` is that of
-    the whole evaluation. `refused` counts the questions without a verdict. Once it cannot be asked at
-    all, no further question leaves; those under way are waited for.
+    `usage` and `cost` cover the new calls; `cost` is None if the price is unknown. `budget` is the budget of the whole
+    evaluation. `refused` counts the questions without a verdict. After an error that concerns every question, no
+    further request is sent.
     """
 
     goalwright: Goalwright
@@ -137,62 +138,62 @@ class Judge:
     _failure: Exception | None = None
     _recording: set[asyncio.Future[None]] = field(default_factory=set)
     _model: Model | None = None
-    _known: dict[str, dict[str, Reply]] = field(default_factory=dict)
-    _turns: dict[str, asyncio.Lock] = field(default_factory=dict)
+    _recorded: dict[str, dict[str, Reply]] = field(default_factory=dict)
+    _locks: dict[str, asyncio.Lock] = field(default_factory=dict)
     _last: dict[str, int] = field(default_factory=dict)
 
     @property
     def model(self) -> Model:
-        """The model that judges, with retries, fallbacks and the evaluation's limits."""
+        """The judge's model, with retries, fallbacks and the limits of the evaluation."""
         if self._model is None:
             models = RoleModels(self.settings, Memo(_ignore), Budget(), self.goalwright.open_model)
             self._model = models.for_role("judge")
         return self._model
 
     async def check(self, expectation: str, name: str, result: Result, material: Material) -> CheckResult:
-        """Whether an expectation holds, with a quote that shows it; without a readable verdict it does not."""
-        shown = material.shown(self.settings.input_budget) | {"expectation": expectation}
-        messages = self.goalwright.workspace.prompts().messages("judge", shown)
+        """Decide whether an expectation holds; it needs a readable verdict with a quote from the material."""
+        variables = material.prompt_variables(self.settings.input_budget) | {"expectation": expectation}
+        messages = self.goalwright.workspace.prompts().messages("judge", variables)
         try:
             verdict = await self._answer(result.run_id, messages, _VERDICT)
         except _NO_VERDICT as error:
             self._note(error)
-            told = f"the judge gave no verdict: {error.message}"
-            return CheckResult(name, passed=False, evidence=shorten(told, EVIDENCE))
+            reason = f"the judge gave no verdict: {error.message}"
+            return CheckResult(name, passed=False, evidence=shorten(reason, EVIDENCE))
         passed, quote = verdict.get("passed"), verdict.get("evidence")
         if not isinstance(passed, bool) or not isinstance(quote, str):
-            return CheckResult(name, passed=False, evidence="the judge did not answer in the form asked for")
+            return CheckResult(name, passed=False, evidence="the judge's answer does not have the requested format")
         if passed and not material.has(quote):
-            told = f"the judge quotes what is not there: {quote}"
-            return CheckResult(name, passed=False, evidence=shorten(told, EVIDENCE))
+            reason = f"the judge's quote is not in the answer, results or files: {quote}"
+            return CheckResult(name, passed=False, evidence=shorten(reason, EVIDENCE))
         return CheckResult(name, passed, shorten(quote, EVIDENCE))
 
-    async def prefer(self, one: Result, other: Result) -> Preference:
-        """Which of two answers is better, asked in both orders; a verdict that changes with the order is none."""
-        there = await self._compared(one, other)
-        back = await self._compared(other, one)
-        turned = {"first": "second", "second": "first"}.get(back, back)
-        return there if there == turned and there in ("first", "second") else "neither"
+    async def prefer(self, first: Result, second: Result) -> Preference:
+        """Decide which of two answers is better; a verdict that changes with their order is `neither`."""
+        preference = await self._compare(first, second)
+        swapped = await self._compare(second, first)
+        expected = {"first": "second", "second": "first"}.get(preference)
+        return preference if swapped == expected else "neither"
 
-    async def _compared(self, one: Result, other: Result) -> Preference:
+    async def _compare(self, first: Result, second: Result) -> Preference:
         half = self.settings.input_budget // 2
-        texts = {"goal": one.goal, "first": one.answer or "", "second": other.answer or ""}
+        texts = {"goal": first.goal, "first": first.answer or "", "second": second.answer or ""}
         variables = {name: without_tags(clip(text, half)) for name, text in texts.items()}
         messages = self.goalwright.workspace.prompts().messages("pairwise", variables)
         try:
-            choice = (await self._answer(one.run_id, messages, _CHOICE)).get("better")
+            choice = (await self._answer(first.run_id, messages, _CHOICE)).get("better")
         except _NO_VERDICT as error:
             self._note(error)
             return "neither"
         return choice if choice in ("first", "second") else "neither"
 
     def check_verdicts(self) -> None:
-        """Raise if the provider takes no question at all: it is the judge, then, and not what it was asked."""
+        """Raise if the provider refused every question: then the judge is at fault, not a question."""
         if self._refusal is not None and not self._answered:
             raise self._refusal
 
     async def settle(self) -> None:
-        """Wait until every reply is recorded, also those whose question was given up meanwhile."""
+        """Wait until all replies are recorded, even those of cancelled questions."""
         await asyncio.gather(*self._recording, return_exceptions=True)
 
     def _note(self, error: Exception) -> None:
@@ -201,8 +202,8 @@ class Judge:
             self._refusal = error
 
     async def _answer(self, run_id: str, messages: tuple[Message, ...], schema: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The object in the judge's reply; empty if there is none."""
-        reply = await self._asked(run_id, Request(messages, schema=schema, role="judge"))
+        """Return the object in the judge's reply, or an empty one."""
+        reply = await self._reply(run_id, Request(messages, schema=schema, role="judge"))
         self._answered = True
         try:
             value = extract(reply.text, *schema["properties"])
@@ -210,26 +211,26 @@ class Judge:
             return {}
         return value if isinstance(value, dict) else {}
 
-    async def _asked(self, run_id: str, request: Request) -> Reply:
-        """The recorded reply, or else a new one."""
+    async def _reply(self, run_id: str, request: Request) -> Reply:
+        """Return the recorded reply, or a new one."""
         capture = records.capture(self.goalwright.paths, run_id)
         rows = [[message.role, message.content] for message in request.messages]
         key = capture.hash(["judge", self.model.name, rows, request.schema])
-        if key in (known := await self._replies(run_id)):
-            return known[key]
+        if key in (replies := await self._replies(run_id)):
+            return replies[key]
         if self._failure is not None:
             raise self._failure
         try:
-            known[key] = await self._new_reply(run_id, request, key)
+            replies[key] = await self._new_reply(run_id, request, key)
         except _NO_VERDICT:
             raise
         except Exception as error:
             self._failure = error
             raise
-        return known[key]
+        return replies[key]
 
     async def _new_reply(self, run_id: str, request: Request, key: str) -> Reply:
-        """A reply that is paid for, recorded before it is returned, even if its question is given up meanwhile."""
+        """Call the model and record the reply before returning it, even if the question is cancelled meanwhile."""
         reply = await self.model.complete(request)
         self.usage += reply.usage
         self.cost = None if self.cost is None or reply.cost is None else self.cost + reply.cost
@@ -240,9 +241,9 @@ class Judge:
         return reply
 
     async def _replies(self, run_id: str) -> dict[str, Reply]:
-        if run_id not in self._known:
-            self._known[run_id] = await asyncio.to_thread(self._read, run_id)
-        return self._known[run_id]
+        if run_id not in self._recorded:
+            self._recorded[run_id] = await asyncio.to_thread(self._read, run_id)
+        return self._recorded[run_id]
 
     def _read(self, run_id: str) -> dict[str, Reply]:
         capture = records.capture(self.goalwright.paths, run_id)
@@ -253,7 +254,7 @@ class Judge:
 
     async def _record(self, run_id: str, event: AnswerJudged) -> None:
         journal = self.goalwright.journal
-        async with self._turns.setdefault(run_id, asyncio.Lock()):
+        async with self._locks.setdefault(run_id, asyncio.Lock()):
             await claim(journal, run_id)
             try:
                 summary = await asyncio.to_thread(journal.store.find, run_id)
@@ -265,10 +266,10 @@ class Judge:
                 await release(journal, run_id)
 
     def _last_event(self, run_id: str) -> int:
-        """The number of a run's last event; another process may have added some since."""
-        before = self._last.get(run_id, 0)
-        rows = self.goalwright.journal.store.rows(run_id, after=before)
-        self._last[run_id] = last = max((row.seq for row in rows), default=before)
+        """Return the number of a run's last event; another process may have added events."""
+        last = self._last.get(run_id, 0)
+        rows = self.goalwright.journal.store.rows(run_id, after=last)
+        self._last[run_id] = last = max((row.seq for row in rows), default=last)
         return last
 
 
@@ -276,19 +277,13 @@ def _judged(events: Iterable[Event | None]) -> Iterable[AnswerJudged]:
     return (event for event in events if isinstance(event, AnswerJudged))
 
 
-def judge_failed(error: ModelError, what: str, then: str) -> ModelError:
-    """The same error, told of a judge: what it leaves undone, and what to do then."""
-    remedy = error.hint.replace("--model", "--judge")
-    return type(error)(f"{what}: {error.message}", hint=f"{remedy}; then {then}" if remedy else then, model=error.model)
-
-
 def judge_settings(settings: Settings, judge: str | None) -> tuple[Settings, str]:
-    """The settings of the judge, and a warning if a model judges itself."""
+    """Return the settings of the judge, and a warning if a model judges itself."""
     chosen = judge or settings.judge
     if chosen:
         return replace(settings, judge=chosen), ""
-    return settings, f"{settings.model} judges its own answers; name another model with --judge"
+    return settings, f"{settings.model} judges its own answers; choose another model as the judge"
 
 
 def _ignore(_: Event) -> None:
-    """Retries and the like of a judge are not part of any run."""
+    """Discard retries of the judge: they belong to no run."""

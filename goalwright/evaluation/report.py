@@ -1,4 +1,4 @@
-"""What an evaluation has found: figures of each variant, differences, and every row."""
+"""The report of an evaluation: figures of each variant, differences and scores."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _DIGITS = 4
 
 @dataclass(frozen=True, slots=True)
 class VariantFigures:
-    """A variant: how often its runs passed, and what one takes on average; what is not known is None."""
+    """The pass rate of a variant, and the mean cost, time and calls of its runs; None if unknown."""
 
     name: str
     pass_rate: Interval | None
@@ -33,7 +33,7 @@ class VariantFigures:
 
     @classmethod
     def of(cls, name: str, scores: Sequence[Score]) -> VariantFigures:
-        """The figures of a variant's runs."""
+        """Compute the figures of a variant."""
         results = [score.result for score in scores if score.variant == name]
         costs = [result.cost_usd for result in results]
         known = [cost for cost in costs if cost is not None]
@@ -46,7 +46,7 @@ class VariantFigures:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """The figures as `--json` prints them."""
+        """Return the figures as `--json` prints them."""
         share = self.pass_rate
         return {
             "name": self.name,
@@ -61,33 +61,33 @@ class VariantFigures:
 
 @dataclass(frozen=True, slots=True)
 class VariantDifference:
-    """A variant against the first one; `preferred` counts a judge's choices, if it was asked to compare answers."""
+    """A variant compared with the first one; `preferred` counts the preferences of a judge in pairwise comparisons."""
 
     variant: str
     against: str
-    found: Comparison | None
+    comparison: Comparison | None
     preferred: Mapping[str, int] | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """The difference as `--json` prints it; without checks there is no verdict but the judge's."""
-        found = self.found
+        """Return the difference as `--json` prints it."""
+        comparison = self.comparison
         document = {
             "variant": self.variant,
             "against": self.against,
-            "mean": _round(found.difference.mean if found else None),
-            "low": _round(found.difference.low if found else None),
-            "high": _round(found.difference.high if found else None),
-            "verdict": found.verdict if found else "no difference shown",
-            "better": list(found.better) if found else [],
-            "worse": list(found.worse) if found else [],
-            "needed_cases": found.needed_cases if found else None,
+            "mean": _round(comparison.difference.mean if comparison else None),
+            "low": _round(comparison.difference.low if comparison else None),
+            "high": _round(comparison.difference.high if comparison else None),
+            "verdict": comparison.verdict if comparison else "no difference shown",
+            "better": list(comparison.better) if comparison else [],
+            "worse": list(comparison.worse) if comparison else [],
+            "needed_cases": comparison.needed_cases if comparison else None,
         }
         return document | ({"pairwise": dict(self.preferred)} if self.preferred is not None else {})
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeFigures:
-    """The judge: its model, the calls that were new this time, and their cost."""
+    """The judge's model, its new calls and their cost."""
 
     model: str
     calls: int
@@ -96,7 +96,7 @@ class JudgeFigures:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationReport:
-    """What `goalwright eval` prints; `stopped` says why it is not complete, if it is not, `reason` what its budget said."""
+    """The report of `goalwright eval`; `stopped` is set if it is incomplete, `reason` if a budget stopped it."""
 
     eval_id: str
     cases: int
@@ -109,7 +109,7 @@ class EvaluationReport:
     reason: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """The report as `--json` prints it."""
+        """Return the report as `--json` prints it."""
         judge = self.judge
         judged = {"model": judge.model, "calls": judge.calls, "cost_usd": judge.cost_usd} if judge else None
         return {
@@ -126,24 +126,24 @@ class EvaluationReport:
 
 
 def left_out(cases: Iterable[Case]) -> tuple[str, ...]:
-    """What to say of expectations that no judge was asked about: a run may have passed without them."""
+    """Warn about expectations that no judge has decided: runs can pass without them."""
     count = sum(len(case.expectations) for case in cases)
     return (f"no judge was asked: {counted(count, 'expectation')} left out of the scores",) if count else ()
 
 
 def without_verdict(questions: int) -> tuple[str, ...]:
-    """What to say of questions that the judge's provider refused."""
-    asked = counted(questions, "question")
-    return (f"the judge gave no verdict on {asked}: expectations count as not passed, pairs as ties",) * bool(questions)
+    """Warn about questions without a verdict."""
+    count = counted(questions, "question")
+    return (f"the judge gave no verdict on {count}: expectations count as not passed, pairs as ties",) * bool(questions)
 
 
 def differences(
     names: Sequence[str], scores: Sequence[Score], preferences: Mapping[str, Sequence[Preference]] | None = None
 ) -> tuple[VariantDifference, ...]:
-    """Each variant against the first."""
+    """Compare each variant with the first."""
     first, *others = names
     before = passed_by_case(scores, first)
-    found = []
+    result = []
     for name in others:
         after = passed_by_case(scores, name)
         pairs = {case: (before[case], after[case]) for case in before if case in after}
@@ -151,8 +151,8 @@ def differences(
         if preferences is not None:
             counts = Counter(preferences.get(name, ()))
             preferred = {"better": counts["second"], "worse": counts["first"], "tie": counts["neither"]}
-        found.append(VariantDifference(name, first, compare(pairs), preferred))
-    return tuple(found)
+        result.append(VariantDifference(name, first, compare(pairs), preferred))
+    return tuple(result)
 
 
 def _round(value: float | None, digits: int = _DIGITS) -> float | None:

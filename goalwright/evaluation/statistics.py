@@ -1,8 +1,7 @@
 """Intervals and verdicts.
 
-A difference is paired by case. Its interval is a bootstrap over cases, then over the repeats of each case. A drawn
-case and its drawn repeats are independent of the others, so that a draw's mean is that of n draws of one distribution:
-that is worked out exactly, and 10,000 means are drawn from it.
+A difference is paired by case. Its interval is a bootstrap over cases, and over the repeats of each drawn case. As
+these draws are independent, the distribution of the mean is computed exactly, and 10,000 means are drawn from it.
 """
 
 from __future__ import annotations
@@ -19,20 +18,20 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 DRAWS = 10_000
-# Of fewer cases, equal variants differ by chance in all of them too often.
+# With fewer cases, equal variants differ in all cases by chance too often.
 FEWEST = 3
 SEED = 20_261_116
 _Z = 1.959964
 _NEGLIGIBLE = 1e-15
 
 Verdict = Literal["helps", "hurts", "no difference shown"]
-# The outcomes of one case's repeats, with the first variant and with the other.
+# The outcomes of the repeats of one case with the first and with the other variant.
 Pair = tuple["Sequence[bool]", "Sequence[bool]"]
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A mean, and where it lies with 95 % confidence."""
+    """A mean with its 95 % confidence interval."""
 
     mean: float
     low: float
@@ -41,9 +40,9 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The difference of two variants over paired cases, and what it shows.
+    """The difference of two variants over paired cases, with its verdict.
 
-    `needed_cases` is how many further cases a difference as large as the one seen would need; None if there is none.
+    `needed_cases` is the number of further cases that would show the observed difference; None if there is none.
     """
 
     difference: Interval
@@ -55,9 +54,9 @@ class Comparison:
 
 
 def rate(outcomes: Sequence[Sequence[bool]]) -> Interval | None:
-    """The share of runs that passed, given each case's; None if there are none.
+    """Return the share of passed runs with Wilson's interval; None if there are no runs.
 
-    Wilson's interval for as many independent runs as the spread between the cases says: repeats of a case are alike.
+    Repeats of a case are correlated, so the number of independent runs is estimated from the spread between cases.
     """
     shares = [sum(runs) / len(runs) for runs in outcomes if runs]
     runs = sum(map(len, outcomes))
@@ -76,7 +75,7 @@ def rate(outcomes: Sequence[Sequence[bool]]) -> Interval | None:
 
 
 def compare(cases: Mapping[str, Pair]) -> Comparison | None:
-    """The second variant against the first, over the cases that both have runs of; None if there are none."""
+    """Compare the second variant with the first over the cases that both have run; None if there are none."""
     pairs = {case: pair for case, pair in cases.items() if pair[0] and pair[1]}
     if not pairs:
         return None
@@ -94,42 +93,44 @@ def compare(cases: Mapping[str, Pair]) -> Comparison | None:
 
 
 def bootstrap(pairs: Sequence[Pair], draws: int = DRAWS, seed: int = SEED) -> tuple[float, float]:
-    """The interval that holds the middle 95 % of the means drawn."""
+    """Return the interval that contains the middle 95 % of the drawn means."""
     unit = math.lcm(*(len(runs) for pair in pairs for runs in pair))
-    sums = _sum_of(_one_case(pairs, unit), len(pairs))
+    sums = _distribution_of_sum(_case_distribution(pairs, unit), len(pairs))
     values, chances = list(sums), list(accumulate(sums.values()))
-    # As `random.choices` draws; the values are sorted, so the n-th of all means is that of the n-th number drawn.
-    low, high = (values[bisect(chances, at * chances[-1], 0, len(values) - 1)] for at in _middle(draws, seed))
+    # The values are sorted, so quantiles of the drawn random numbers give the quantiles of the means.
+    quantiles = _middle_quantiles(draws, seed)
+    low, high = (values[bisect(chances, number * chances[-1], 0, len(values) - 1)] for number in quantiles)
     return low / unit / len(pairs), high / unit / len(pairs)
 
 
 @cache
-def _middle(draws: int, seed: int) -> tuple[float, float]:
-    """Between which of the numbers drawn from 0 to 1 the middle 95 % lie."""
+def _middle_quantiles(draws: int, seed: int) -> tuple[float, float]:
+    """Return the 2.5 % and 97.5 % quantiles of numbers drawn between 0 and 1."""
     dice = random.Random(seed)  # noqa: S311 - not a secret
     drawn = sorted(dice.random() for _ in range(draws))
     return drawn[int(0.025 * draws)], drawn[math.ceil(0.975 * draws) - 1]
 
 
 def _needed(mean: float, half: float, cases: int) -> int | None:
-    """How many further cases would leave 0 out of an interval as wide as this one, which shrinks with their root."""
+    """Return how many further cases would exclude 0: the interval shrinks with the square root of their number."""
     if not mean:
         return None
     return max(math.ceil(cases * (half / abs(mean)) ** 2) - cases, FEWEST - cases, 1)
 
 
-def _one_case(pairs: Sequence[Pair], unit: int) -> dict[int, float]:
-    """The difference of a case drawn at random, with its repeats drawn again, in parts of `unit`."""
-    found: dict[int, float] = {}
+def _case_distribution(pairs: Sequence[Pair], unit: int) -> dict[int, float]:
+    """Return the distribution of the difference of a randomly drawn case with redrawn repeats, in units of 1/`unit`."""
+    distribution: dict[int, float] = {}
     for before, after in pairs:
-        for less, chance in _redrawn(before, unit):
-            for more, other in _redrawn(after, unit):
-                found[more - less] = found.get(more - less, 0.0) + chance * other / len(pairs)
-    return found
+        for old, old_chance in _redrawn(before, unit):
+            for new, new_chance in _redrawn(after, unit):
+                chance = old_chance * new_chance / len(pairs)
+                distribution[new - old] = distribution.get(new - old, 0.0) + chance
+    return distribution
 
 
 def _redrawn(runs: Sequence[bool], unit: int) -> list[tuple[int, float]]:
-    """The share that passes if as many runs are drawn from these, in parts of `unit`, with its probability."""
+    """Return the possible pass rates of redrawn runs, in units of 1/`unit`, with their probabilities."""
     count, share = len(runs), _share(runs)
     chances = (
         math.comb(count, passed) * share**passed * (1 - share) ** (count - passed) for passed in range(count + 1)
@@ -137,15 +138,15 @@ def _redrawn(runs: Sequence[bool], unit: int) -> list[tuple[int, float]]:
     return [(passed * unit // count, chance) for passed, chance in enumerate(chances) if chance]
 
 
-def _sum_of(one: Mapping[int, float], count: int) -> dict[int, float]:
-    """The sum of `count` independent draws; chances that are too small to matter are left out."""
+def _distribution_of_sum(single: Mapping[int, float], count: int) -> dict[int, float]:
+    """Return the distribution of the sum of `count` independent draws, without negligible probabilities."""
     total = {0: 1.0}
     for _ in range(count):
-        after: dict[int, float] = {}
-        for so_far, chance in total.items():
-            for value, other in one.items():
-                after[so_far + value] = after.get(so_far + value, 0.0) + chance * other
-        total = {value: chance for value, chance in after.items() if chance > _NEGLIGIBLE}
+        sums: dict[int, float] = {}
+        for partial_sum, chance in total.items():
+            for value, value_chance in single.items():
+                sums[partial_sum + value] = sums.get(partial_sum + value, 0.0) + chance * value_chance
+        total = {value: chance for value, chance in sums.items() if chance > _NEGLIGIBLE}
     return dict(sorted(total.items()))
 
 

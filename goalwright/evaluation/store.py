@@ -1,37 +1,34 @@
-"""The folder of an evaluation, `<workspace>/.agents/evals/<id>/`: what was asked, its results, and its report."""
+"""The folder of an evaluation, `<workspace>/.agents/evals/<id>/`: its request, results and report."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
-from goalwright.evaluation.report_document import is_report
+import msgspec
+
+from goalwright.evaluation.errors import NoReport, UnknownEvaluation
 from goalwright.runs.run_id import new_run_id
 from goalwright_executor.results.artifacts import make_home
 from goalwright_skills import safe_files
-from goalwright_skills.errors import GoalwrightError, InputError
+from goalwright_skills.errors import GoalwrightError
 from goalwright_skills.text.formatting import nearest_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-FORM = 1
+
+VERSION = 1
 _FILES = ("evaluation.json", "report.json")
 _LARGEST = 256 * 1024**2
 
 
-class UnknownEvaluation(InputError):
-    """There is no evaluation of that id."""
-
-    code = "UNKNOWN_EVALUATION"
-
-
 @dataclass(frozen=True, slots=True)
 class EvaluationFolder:
-    """One evaluation on disk."""
+    """An evaluation on disk."""
 
     workspace: Path
     id: str
@@ -43,32 +40,29 @@ class EvaluationFolder:
 
     @property
     def results(self) -> Path:
-        """The results file of its batch."""
+        """The results file of the batch."""
         return self.path / "results.jsonl"
 
-    def begin(self, asked: Mapping[str, Any]) -> None:
-        """Record what was asked, before anything is spent."""
+    def begin(self, request: Mapping[str, Any]) -> None:
+        """Record the request before any call is paid for."""
         make_home(self.workspace / ".agents")
-        self._write("evaluation.json", {"v": FORM, "eval_id": self.id, "key": key_of(asked), **asked})
+        self._write("evaluation.json", {"v": VERSION, "eval_id": self.id, "key": key_of(request), **request})
 
     def end(self, report: Mapping[str, Any]) -> None:
-        """Record the report, so that it can be shown again."""
-        self._write("report.json", {"v": FORM, **report})
+        """Record the report."""
+        self._write("report.json", {"v": VERSION, **report})
 
-    def asked(self) -> dict[str, Any] | None:
-        """What was asked; None if it cannot be read."""
+    def request(self) -> dict[str, Any] | None:
+        """Return the recorded request, or None if it is missing or unreadable."""
         return self._read("evaluation.json")
 
     def report(self) -> dict[str, Any]:
-        """The report; raises if there is none yet."""
+        """Return the report; raises NoReport if there is none."""
         document = self._read("report.json")
         if document is None:
-            raise InputError(f"evaluation {self.id} has no report yet", hint="continue it with --resume")
+            raise NoReport(f"evaluation {self.id} has no report yet")
         if not is_report(document):
-            raise InputError(
-                f"the report of evaluation {self.id} is damaged",
-                hint=f"remove {self.path / 'report.json'} and evaluate again with --resume: nothing is paid twice",
-            )
+            raise NoReport(f"the report of evaluation {self.id} is damaged", damaged=self.path / "report.json")
         document.pop("v", None)
         return document
 
@@ -82,45 +76,129 @@ class EvaluationFolder:
             document = json.loads(data) if data is not None else None
         except (OSError, ValueError, RecursionError, GoalwrightError):
             return None
-        return document if isinstance(document, dict) and document.get("v") == FORM else None
+        return document if isinstance(document, dict) and document.get("v") == VERSION else None
 
 
 def new_evaluation(workspace: Path) -> EvaluationFolder:
-    """A folder for a new evaluation; it is made when something is written."""
+    """Return the folder of a new evaluation; it is created on the first write."""
     return EvaluationFolder(workspace, new_run_id())
 
 
 def evaluations(workspace: Path) -> Iterator[EvaluationFolder]:
-    """The evaluations of a workspace, newest first."""
+    """Yield the evaluations of a workspace, newest first."""
     home = _home(workspace)
-    found = home.iterdir() if home.is_dir() else ()
-    # One that could not begin, or was killed before it did, has no file.
-    names = sorted((path.name for path in found if any((path / file).is_file() for file in _FILES)), reverse=True)
+    folders = home.iterdir() if home.is_dir() else ()
+    # An evaluation that was killed before it started has neither file.
+    names = sorted((path.name for path in folders if any((path / file).is_file() for file in _FILES)), reverse=True)
     return (EvaluationFolder(workspace, name) for name in names)
 
 
 def find(workspace: Path, name: str) -> EvaluationFolder:
-    """The evaluation of that id, of the only id that starts with it, or `last`."""
-    every = list(evaluations(workspace))
-    found = every[:1] if name == "last" else [one for one in every if one.id == name or one.id.startswith(name)]
-    if len(found) == 1 and name:
-        return found[0]
-    known = nearest_names(name, [one.id for one in every]) if every else "none"
-    what = f"{name!r} is short for several evaluations" if found else f"there is no evaluation {name!r}"
-    raise UnknownEvaluation(f"{what}; evaluations: {known}", hint="`goalwright eval show last` shows the last one")
+    """Find an evaluation by its id, by a unique prefix of it, or as `last`."""
+    folders = list(evaluations(workspace))
+    matches = folders[:1] if name == "last" else [folder for folder in folders if folder.id.startswith(name)]
+    if len(matches) == 1 and name:
+        return matches[0]
+    near = nearest_names(name, [folder.id for folder in folders]) if folders else "none"
+    message = f"several evaluations start with {name!r}" if matches else f"there is no evaluation {name!r}"
+    raise UnknownEvaluation(f"{message}; evaluations: {near}", hint="`last` is the latest evaluation")
 
 
-def resumable(workspace: Path, asked: Mapping[str, Any]) -> EvaluationFolder | None:
-    """The newest evaluation that was asked the same: the same cases from the same places, and the same variants."""
-    key = key_of(asked)
-    return next((one for one in evaluations(workspace) if (one.asked() or {}).get("key") == key), None)
+def resumable(workspace: Path, request: Mapping[str, Any]) -> EvaluationFolder | None:
+    """Return the newest evaluation of the same case files and variants."""
+    key = key_of(request)
+    return next((folder for folder in evaluations(workspace) if (folder.request() or {}).get("key") == key), None)
 
 
-def key_of(asked: Mapping[str, Any]) -> str:
-    """A hash of what makes an evaluation the same one; its cases may have changed or grown."""
-    same = [asked.get("sources"), asked.get("variants")]
-    return hashlib.sha256(json.dumps(same, sort_keys=True, default=str).encode()).hexdigest()[:32]
+def key_of(request: Mapping[str, Any]) -> str:
+    """Hash what identifies an evaluation; the content of its case files may change."""
+    identity = [request.get("sources"), request.get("variants")]
+    return hashlib.sha256(json.dumps(identity, sort_keys=True, default=str).encode()).hexdigest()[:32]
 
 
 def _home(workspace: Path) -> Path:
     return workspace / ".agents" / "evals"
+
+
+class CheckDocument(TypedDict):
+    """A check of a row."""
+
+    check: str
+    passed: bool
+    evidence: str
+
+
+class RowDocument(TypedDict):
+    """A run of a case with a variant."""
+
+    case: str
+    variant: str
+    repeat: int
+    run_id: str
+    passed: bool | None
+    checks: list[CheckDocument]
+
+
+class VariantDocument(TypedDict):
+    """A variant's figures."""
+
+    name: str
+    pass_rate: float | None
+    low: float | None
+    high: float | None
+    cost_usd: float | None
+    seconds: float | None
+    calls: float | None
+
+
+class PairwiseDocument(TypedDict):
+    """The preferences of a judge."""
+
+    better: int
+    worse: int
+    tie: int
+
+
+class DifferenceDocument(TypedDict):
+    """A variant compared with the first one."""
+
+    variant: str
+    against: str
+    mean: float | None
+    low: float | None
+    high: float | None
+    verdict: str
+    better: list[str]
+    worse: list[str]
+    needed_cases: int | None
+    pairwise: NotRequired[PairwiseDocument]
+
+
+class JudgeDocument(TypedDict):
+    """The judge's figures."""
+
+    model: str
+    calls: int
+    cost_usd: float | None
+
+
+class ReportDocument(TypedDict):
+    """A report as `--json` prints it."""
+
+    eval_id: str
+    cases: int
+    variants: list[VariantDocument]
+    differences: list[DifferenceDocument]
+    rows: list[RowDocument]
+    judge: JudgeDocument | None
+    stopped: str | None
+    warnings: list[str]
+
+
+def is_report(document: Any) -> bool:
+    """Return whether a value is a valid report; reports of a downloaded workspace are untrusted."""
+    try:
+        report = msgspec.convert(document, ReportDocument)
+    except (msgspec.ValidationError, RecursionError):
+        return False
+    return bool(report["variants"])

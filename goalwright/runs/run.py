@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from goalwright.runs.goal import Goal
     from goalwright.runs.plans.plan_edit import PersonEvent
     from goalwright.settings.settings import Settings
-    from goalwright.telemetry.exporter import SpanExporter
+    from goalwright.telemetry.otlp import SpanExporter
     from goalwright.workspace.workspace import Workspace
     from goalwright_executor.history.result import Result
     from goalwright_executor.journal.journal import Journal

@@ -39,7 +39,7 @@ from goalwright.settings.paths import Paths
 from goalwright.settings.resolve import resolve
 from goalwright.settings.settings import Settings, with_tools
 from goalwright.settings.untrusted import is_trusted
-from goalwright.telemetry.exporter import SpanExporter
+from goalwright.telemetry.otlp import SpanExporter
 from goalwright.workspace.llm_detector import BlockingModel, LlmDetector
 from goalwright.workspace.workspace import Workspace
 from goalwright_executor.history.run_history import RunHistory

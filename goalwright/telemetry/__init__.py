@@ -1,8 +1,7 @@
-"""Exports runs as OpenTelemetry spans, on request and at the end of a run.
+"""Exports runs and scores as OpenTelemetry spans.
 
-otlp.py       a run as spans, sent as OTLP over HTTP
-exporter.py   sends each run when it ends
-score_spans.py  the scores of an evaluation as spans
+    spans.py  runs and scores as spans
+    otlp.py   sends spans as OTLP over HTTP, on request or at the end of a run
 
-May import the executor, the planner and skills. Start reading at `otlp.py`.
+May import the executor, the planner and skills.
 """

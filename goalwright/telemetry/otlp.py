@@ -1,25 +1,26 @@
-"""Send a run as OpenTelemetry spans, by the conventions for generative AI, as OTLP over HTTP."""
+"""Sends spans as OTLP over HTTP, on request or at the end of each run."""
 
 from __future__ import annotations
 
-import hashlib
+import asyncio
 import http.client
 import json
 import os
+import time
 import urllib.request
-from collections import defaultdict
-from datetime import UTC, datetime, timedelta
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
+from goalwright.telemetry.spans import attribute_list, run_spans
 from goalwright_executor.capture.secrets import Secrets
-from goalwright_planner.plan.task_id import parent_of
 from goalwright_skills.errors import GoalwrightError, InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from goalwright_executor.stores.row import Row
+
 
 _ENDPOINT = "http://localhost:4318"
 _TIMEOUT = 10.0  # seconds
@@ -39,18 +40,18 @@ def is_configured(env: Mapping[str, str]) -> bool:
 
 def send(rows: Iterable[Row], *, content: bool = False, env: Mapping[str, str] = os.environ) -> int:
     """Send a run's spans to the collector in the environment; returns their number."""
-    _address(env)  # before the rows are read
-    return send_spans(spans(list(rows), content=content), env=env)
+    _address(env)  # validate it before reading the rows
+    return send_spans(run_spans(list(rows), content=content), env=env)
 
 
-def send_spans(sent: list[dict[str, Any]], *, env: Mapping[str, str] = os.environ) -> int:
+def send_spans(span_list: list[dict[str, Any]], *, env: Mapping[str, str] = os.environ) -> int:
     """Send spans to the collector in the environment; returns their number."""
     url = _address(env)
     attributes = _pairs(env.get("OTEL_RESOURCE_ATTRIBUTES", ""))
     name = env.get("OTEL_SERVICE_NAME") or attributes.get("service.name") or "goalwright"
     resource = {"attributes": attribute_list(attributes | {"service.name": name})}
     document = {
-        "resourceSpans": [{"resource": resource, "scopeSpans": [{"scope": {"name": "goalwright"}, "spans": sent}]}]
+        "resourceSpans": [{"resource": resource, "scopeSpans": [{"scope": {"name": "goalwright"}, "spans": span_list}]}]
     }
     try:
         request = urllib.request.Request(  # noqa: S310 - the scheme is checked above
@@ -63,12 +64,15 @@ def send_spans(sent: list[dict[str, Any]], *, env: Mapping[str, str] = os.enviro
         hint = "check that a collector is listening there, and the OTEL_EXPORTER_OTLP_* variables"
         raise NotSent(message, hint=hint) from error
     if refused:
-        raise NotSent(Secrets.of(env).redact(f"{url} refused {refused} of {len(sent)} spans"), hint="its log says why")
-    return len(sent)
+        raise NotSent(
+            Secrets.of(env).redact(f"{url} refused {refused} of {len(span_list)} spans"),
+            hint="see its log for the reason",
+        )
+    return len(span_list)
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """Follows no redirects: they would send the headers, without spans, to another address."""
+    """Ignores redirects, which would send the headers to another address."""
 
     def redirect_request(self, *_: Any) -> None:
         """Return no request."""
@@ -100,229 +104,32 @@ def _pairs(text: str) -> dict[str, str]:
     return {name.strip(): unquote(value.strip()) for name, value in pairs}
 
 
-def spans(rows: list[Row], *, content: bool = False) -> list[dict[str, Any]]:
-    """Return a run's spans: the workflow, the plan, an agent for each task, each model call and each tool call."""
-    builder = _SpanBuilder(rows[0].run_id, content=content)
-    for row in rows:
-        builder.note(row)
-    return builder.finish()
+_PAUSE = 60.0  # seconds without requests after a failure, so that a batch does not wait for the collector
 
 
-class _SpanBuilder:
-    """Builds spans from a run's rows, in order."""
+@dataclass(slots=True)
+class SpanExporter:
+    """Sends runs to the collector in the environment variables, if there is one."""
 
-    def __init__(self, run_id: str, *, content: bool) -> None:
-        self._run_id = run_id
-        self._content = content
-        self._spans: list[dict[str, Any]] = []
-        self._root: dict[str, Any] = {}
-        self._failure: str | None = None
-        self._started: datetime | None = None
-        self._last: datetime | None = None
-        self._planning_started: datetime | None = None
-        self._planned = False
-        self._tasks: dict[str, dict[str, Any]] = {}
-        self._open: dict[str, datetime] = {}  # running tasks
-        self._starts: dict[str, int] = {}  # the number of starts of each task
-        self._prompts: dict[str, list[Any]] = {}
-        self._broken: defaultdict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    env: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    clock: Callable[[], float] = time.monotonic
+    _paused_until: float = 0.0
 
-    def note(self, row: Row) -> None:
-        at, body = datetime.fromisoformat(row.at), row.body
-        match row.type:
-            case "run_started":
-                self._started = at
-                self._root = {"gen_ai.operation.name": "invoke_workflow", "goalwright.run_id": self._run_id}
-                if body.get("batch"):
-                    self._root |= {
-                        "goalwright.batch": body["batch"],
-                        "goalwright.batch_goal": body.get("batch_goal") or "",
-                    }
-                if body.get("after"):
-                    self._root["goalwright.after"] = body["after"]["run_id"]
-                if self._content:
-                    self._root["gen_ai.input.messages"] = body["goal"]
-            case "run_resumed":
-                self._interrupt_tasks()
-                self._root.pop("goalwright.status", None)
-            case "plan_made":
-                early = {name: task for name, task in self._tasks.items() if parent_of(name) is not None}
-                self._tasks = early | {task["id"]: task for task in body["plan"]["tasks"]}
-                self._end_planning(at)
-            case "plan_changed":
-                self._tasks |= {task["id"]: task for task in body.get("added", ())}
-            case "task_started":
-                self._open[body["task"]] = at
-                self._starts[body["task"]] = self._starts.get(body["task"], 0) + 1
-            case "task_finished":
-                self._end_task(body, at)
-            case "call_started":
-                self._prompts[body.get("request", "")] = body["messages"]
-                if body["role"] == "decomposer" and body.get("task") is None:
-                    self._planning_started = self._planning_started or at
-            case "call_broken":
-                self._broken[body.get("request", "")].append(body["usage"])
-            case "call_finished" | "call_failed":
-                self._add_call(body, at)
-            case "tool_called":
-                self._add_tool_call(row.seq, body, at)
-            case "result_checked":
-                self._add_check(row.seq, body, at)
-            case "run_finished":
-                self._root["goalwright.status"] = body["status"]
-                self._failure = body.get("error") or "" if body["status"] == "failed" else None
-            case _:
-                pass
-        self._last = at
+    async def send(self, rows: Callable[[], Iterable[Row]]) -> str | None:
+        """Send a run; returns an error message at most once a minute."""
+        problem = await self._sent(lambda: send(rows(), env=self.env))
+        return f"{problem}; export its trace later to send it" if problem else None
 
-    def finish(self) -> list[dict[str, Any]]:
-        """Return all spans, the run's first; a span without a recorded end ends with the record."""
-        self._interrupt_tasks()
-        end = self._last or datetime.now(UTC)
-        if not self._planned and self._planning_started is not None:
-            self._end_planning(end)
-            _fail(self._spans[-1], self._failure or "interrupted")
-        root = self._span("run", "invoke_workflow goalwright", self._started or end, end, self._root)
-        if self._failure is not None:
-            _fail(root, self._failure)
-        return [root, *self._spans]
+    async def send_spans(self, spans: list[dict[str, Any]]) -> str | None:
+        """Send spans; returns an error message."""
+        return await self._sent(lambda: send_spans(spans, env=self.env))
 
-    def _interrupt_tasks(self) -> None:
-        """End the tasks that were running when the process stopped, or that wait for a person."""
-        waits = self._root.get("goalwright.status") == "waiting"
-        how = {"status": "pending"} if waits else {"status": "failed", "error": "interrupted"}
-        for name in list(self._open):
-            if self._last is not None:
-                self._end_task({"task": name, **how}, self._last)
-
-    def _end_planning(self, at: datetime) -> None:
-        if self._planning_started is not None and not self._planned:
-            planned = sum(parent_of(name) is None for name in self._tasks)
-            attributes = {"gen_ai.operation.name": "plan", "goalwright.plan.tasks": planned}
-            self._add("plan", "plan", self._planning_started, at, attributes)
-            self._planned = True
-
-    def _end_task(self, body: Mapping[str, Any], at: datetime) -> None:
-        name, task = body["task"], self._tasks.get(body["task"], {})
-        agent = task.get("name") or name
-        attributes = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": agent, "goalwright.task": name}
-        if self._content and body.get("output"):
-            attributes["gen_ai.output.messages"] = body["output"]
-        # A task that is skipped or unneeded again after a resume has a span for each time.
-        key = self._task_key(name) if name in self._open else f"task {name} at {at}"
-        start = self._open.pop(name, at)
-        whole = parent_of(name)
-        parent = self._task_key(whole) if whole in self._tasks else "run"
-        span = self._add(key, f"invoke_agent {agent}", start, at, attributes, parent)
-        if body["status"] == "failed":
-            _fail(span, body.get("error") or "")
-
-    def _task_key(self, task: str) -> str:
-        """Return the key of a task's span; a task has a span for each start."""
-        return f"task {task} {self._starts.get(task, 0)}"
-
-    def _add_call(self, body: Mapping[str, Any], at: datetime) -> None:
-        attributes: dict[str, Any] = {"gen_ai.operation.name": "chat", "gen_ai.request.model": body["model"]}
-        reply = body.get("reply")
-        if reply is not None:
-            if reply["usage"].get("estimated_calls"):
-                attributes["goalwright.usage.estimated"] = True
-            attributes |= {
-                "gen_ai.response.model": reply["model"] or body["model"],
-                "gen_ai.response.finish_reasons": [reply["finish"]],
-                "gen_ai.usage.input_tokens": reply["usage"]["prompt_tokens"],
-                "gen_ai.usage.output_tokens": reply["usage"]["completion_tokens"],
-            }
-        if broken := self._broken.pop(body.get("request", ""), []):
-            attributes["goalwright.broken.calls"] = len(broken)
-            attributes["goalwright.broken.input_tokens"] = sum(usage["prompt_tokens"] for usage in broken)
-            attributes["goalwright.broken.output_tokens"] = sum(usage["completion_tokens"] for usage in broken)
-        if self._content:
-            messages = self._prompts.get(body.get("request", ""), [])
-            attributes["gen_ai.input.messages"] = json.dumps(messages, ensure_ascii=False)
-            attributes |= {"gen_ai.output.messages": reply["text"]} if reply is not None else {}
-        start = at - timedelta(seconds=body["seconds"])
-        key = f"call {body.get('request')} {at}"
-        span = self._add(key, f"chat {body['model']}", start, at, attributes, self._parent(body), kind=3)
-        if reply is None:
-            _fail(span, body["error"])
-
-    def _add_tool_call(self, seq: int, body: Mapping[str, Any], at: datetime) -> None:
-        envelope = body["envelope"]
-        attributes = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": body["name"]}
-        if self._content:
-            attributes["gen_ai.tool.call.result"] = envelope["text"]
-        start = at - timedelta(milliseconds=envelope["stats"]["time_ms"])
-        span = self._add(f"tool {seq}", f"execute_tool {body['name']}", start, at, attributes, self._parent(body))
-        if envelope["status"] == "error":
-            _fail(span, envelope["error"]["message"])
-
-    def _add_check(self, seq: int, body: Mapping[str, Any], at: datetime) -> None:
-        label = "pass" if body["holds"] else "fail"
-        attributes = {"gen_ai.evaluation.name": "check", "gen_ai.evaluation.score.label": label}
-        if self._content:
-            attributes["gen_ai.evaluation.explanation"] = body["why"]
-        self._add(f"check {seq}", f"evaluate {body['task']}", at, at, attributes, self._parent(body))
-
-    def _parent(self, body: Mapping[str, Any]) -> str:
-        if body.get("task") and body.get("role") != "condition":  # a condition is checked before its task starts
-            return self._task_key(body["task"])
-        return "plan" if body.get("role") == "decomposer" else "run"
-
-    def _add(
-        self,
-        key: str,
-        name: str,
-        start: datetime,
-        end: datetime,
-        attributes: Mapping[str, Any],
-        parent: str = "run",
-        kind: int = 1,
-    ) -> dict[str, Any]:
-        span = self._span(key, name, start, end, attributes) | {"parentSpanId": self._id(parent, 16), "kind": kind}
-        self._spans.append(span)
-        return span
-
-    def _span(
-        self, key: str, name: str, start: datetime, end: datetime, attributes: Mapping[str, Any]
-    ) -> dict[str, Any]:
-        return {
-            "traceId": self._id("", 32),
-            "spanId": self._id(key, 16),
-            "name": name,
-            "kind": 1,
-            "startTimeUnixNano": str(int(start.timestamp() * 1e9)),
-            "endTimeUnixNano": str(int(max(start, end).timestamp() * 1e9)),  # a clock may be set back
-            "attributes": attribute_list(attributes),
-        }
-
-    def _id(self, key: str, length: int) -> str:
-        return span_id(self._run_id, key, length)
-
-
-def _fail(span: dict[str, Any], message: str) -> None:
-    span["status"] = {"code": 2, "message": message}
-
-
-def span_id(run_id: str, key: str, length: int) -> str:
-    """Return the deterministic id of a run's span; the id of its trace has an empty key and 32 digits."""
-    return hashlib.sha256(f"{run_id} {key}".encode()).hexdigest()[:length]
-
-
-def attribute_list(values: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return attributes in the JSON form of OTLP."""
-    return [{"key": key, "value": _value(value)} for key, value in values.items()]
-
-
-def _value(value: Any) -> dict[str, Any]:
-    match value:
-        case bool():
-            return {"boolValue": value}
-        case int():
-            return {"intValue": str(value)}
-        case float():
-            return {"doubleValue": value}
-        case list():
-            return {"arrayValue": {"values": [_value(item) for item in value]}}
-        case _:
-            return {"stringValue": str(value)}
+    async def _sent(self, request: Callable[[], object]) -> str | None:
+        if not is_configured(self.env) or self.clock() < self._paused_until:
+            return None
+        try:
+            await asyncio.to_thread(request)
+        except GoalwrightError as error:
+            self._paused_until = self.clock() + _PAUSE
+            return error.message
+        return None

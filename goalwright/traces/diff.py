@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One thing that differs, with its value in each run."""
+    """A difference, with the value of each run."""
 
     where: str
     what: str
@@ -32,7 +32,7 @@ class Difference:
                 return f"{self.where}  only in {'the first' if self.a else 'the second'}"
             case "plan":
                 return f"{self.where}  plan: {difference(_json(self.a), _json(self.b))}"
-            case "inputs":  # hashes, which are not worth showing
+            case "inputs":  # the values are hashes
                 return f"{self.where}  inputs differ"
             case what if what.startswith(("output", "line")):
                 return f"{self.where}  {what}"
@@ -41,7 +41,7 @@ class Difference:
 
 
 def compare(a: Timeline, b: Timeline) -> Iterator[Difference]:
-    """Yield all differences; tasks are matched by id, or if renamed, by what they do."""
+    """Yield all differences; tasks are matched by id, renamed tasks by their content."""
     yield from _compare_values("run", "goal", a.result.goal, b.result.goal)
     yield from _compare_values("run", "status", a.status, b.status)
     yield from _compare_values("selection", "skills", list(a.result.skills), list(b.result.skills))
@@ -80,7 +80,7 @@ class _Side:
 
 
 def _match_tasks(a: _Side, b: _Side) -> Iterator[tuple[str | None, str | None]]:
-    """Pair the tasks of both runs; None stands for a task that only the other run has."""
+    """Pair the tasks of both runs; None if only the other run has the task."""
     only_a, only_b = (
         {_content(task): task.id for task in side.tasks.values() if task.id not in other.spans}
         for side, other in ((a, b), (b, a))
@@ -91,7 +91,7 @@ def _match_tasks(a: _Side, b: _Side) -> Iterator[tuple[str | None, str | None]]:
 
 
 def _content(task: Task) -> str:
-    """What a task does, without the ids of tasks."""
+    """Return what a task does, without task ids."""
     parts = [task.action_type, task.name, task.instruction or task.title, task.arguments]
     if task.item is not None:
         parts.append(task.item.value)

@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from goalwright_executor.stores.store import Store
 
 
-# The steps that are not called like the role of their model.
+# Steps whose name differs from their role.
 _ROLES = {"(plan)": "decomposer", "(replan)": "replanner"}
 _STEP = re.compile(r"\((\w+)\)")
 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """A recorded run, whose rows are read on demand; `alive` if a process is running it now."""
+    """A recorded run whose rows are read on demand; `alive` if a process is running it."""
 
     run_id: str
     source: Store | Path
@@ -40,22 +40,22 @@ class Trace:
         return None if isinstance(self.source, Path) else self.source.url
 
     def rows(self, types: Collection[str] = (), task: str | None = None) -> Iterator[Row]:
-        """Its rows in order: all, or those of some types, or of one task."""
+        """Return the rows in order: all, or only some types, or one task."""
         if isinstance(self.source, Path):
             rows = (row for row in trace_file.read(self.source, types) if row.run_id == self.run_id)
             return (row for row in rows if task is None or row.body.get("task") == task)
         return self.source.rows(self.run_id, types=types, task=task)
 
     def step_rows(self, step: str) -> Iterator[Row]:
-        """The rows of one task, or of another step such as `(plan)` or `(synthesis)`, in full."""
-        named = _STEP.fullmatch(step)
-        role = _ROLES.get(step, named[1]) if named else None
+        """Return the rows of a task or of another step, such as `(plan)` or `(synthesis)`."""
+        match = _STEP.fullmatch(step)
+        role = _ROLES.get(step, match[1]) if match else None
         rows = self.rows(task=None if role else step)
         return (row for row in rows if role is None or (row.body.get("role") == role and not row.body.get("task")))
 
 
 def find_traces(runs: Sequence[str], paths: Paths, settings: Settings) -> Iterator[Trace]:
-    """Find runs by id or by file name; a file may hold several runs."""
+    """Find runs by id or file name; a file can contain several runs."""
     store: Store | None = None
     for name in runs:
         path = Path(name)
@@ -68,21 +68,21 @@ def find_traces(runs: Sequence[str], paths: Paths, settings: Settings) -> Iterat
 
 
 def _is_file(path: Path) -> bool:
-    """Whether a name means a file, which may not exist, rather than a run's id."""
+    """Return whether a name is a file, which may not exist, rather than a run id."""
     return path.suffix == ".jsonl" or path.is_file()
 
 
 def _run_ids(path: Path) -> list[str]:
-    """The runs in a file; raises if there are none, because replaying nothing would prove nothing."""
+    """Return the runs in a file; raises if there are none, because replaying nothing proves nothing."""
     run_ids = list(dict.fromkeys(row.run_id for row in trace_file.read(path, ("run_started",))))
     if not run_ids:
         next(trace_file.read(path), None)  # raises if a line is not an event, and says which
-        raise InputError(f"{path} contains no run", hint="create one with: goalwright trace export RUN -o FILE")
+        raise InputError(f"{path} contains no run", hint="`goalwright trace export` writes such a file")
     return run_ids
 
 
 def recorded_selections(runs: Sequence[str], paths: Paths, settings: Settings) -> Iterator[list[Row]]:
-    """Read how each run started and what it selected, for all runs in the journal if none are named."""
+    """Read the start and selection of runs; without names, of all runs in the journal."""
     types = ("run_started", "skills_selected")
     if not runs:
         if not settings.journal and not (paths.agents / "journal.sqlite").exists():
@@ -93,7 +93,7 @@ def recorded_selections(runs: Sequence[str], paths: Paths, settings: Settings) -
     for name in runs:
         path = Path(name)
         if _is_file(path):
-            _run_ids(path)  # raises if there are none
+            _run_ids(path)  # raises if the file has none
             rows = trace_file.read(path, types)
             yield from (list(group) for _, group in groupby(rows, key=lambda row: row.run_id))
         else:

@@ -1,4 +1,4 @@
-"""Select skills for recorded goals again: a regression test for a library of skills."""
+"""Select skills again for recorded goals, as a regression test for a skill library."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MIN_CHANGE = 0.0005  # scores closer than this count as equal
 
 @dataclass(frozen=True, slots=True)
 class Reselection:
-    """A goal's recorded selection and today's, best first."""
+    """The recorded and the current selection for a goal, best first."""
 
     run_id: str
     goal: str
@@ -34,12 +34,12 @@ class Reselection:
 
     @property
     def drifted(self) -> bool:
-        """Whether a skill was added, dropped or moved; a changed score alone is not drift."""
+        """Whether a skill was added, dropped or moved; a changed score is not drift."""
         return [selection.name for selection in self.then] != [selection.name for selection in self.now]
 
     @property
     def scores(self) -> list[tuple[str, float, float]]:
-        """The skills whose score changed: name, score then, score now."""
+        """The skills with a changed score: name, recorded score, current score."""
         before = {selection.name: selection.score for selection in self.then}
         return [
             (selection.name, before[selection.name], selection.score)
@@ -48,7 +48,7 @@ class Reselection:
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """The comparison as `--json` prints it."""
+        """Return the comparison as `--json` prints it."""
         then, now = [selection.name for selection in self.then], [selection.name for selection in self.now]
         return {
             "run_id": self.run_id,
@@ -68,10 +68,10 @@ def reselect(
     detector: str | None = None,
     left_out: list[str] | None = None,
 ) -> Iterator[Reselection]:
-    """Select skills for each recorded goal again, with the recorded detector unless another is given.
+    """Select skills again for each recorded goal, with the recorded detector unless `detector` overrides it.
 
-    Runs for which a model selected are added to `left_out`, since none is asked again; without it, the first one
-    raises. Prompts of MCP servers are not compared: they are no skills of this workspace.
+    Runs with a selection by a model are appended to `left_out`, as no model is called; without the list, such a run
+    raises. Prompts of MCP servers are ignored: they are not skills of the workspace.
     """
     selector = _Selector(workspace)
     for rows in runs:
@@ -84,30 +84,30 @@ def reselect(
         if finder == detectors.ASKING and detector is None and left_out is not None:
             left_out.append(rows[0].run_id)
             continue
-        then = tuple(one for one in selected.selections if not is_prompt(one.name))
+        then = tuple(selection for selection in selected.selections if not is_prompt(selection.name))
         yield Reselection(rows[0].run_id, started.goal, then, selector.select(finder, started, selected.keywords))
 
 
 class _Selector:
-    """Selects with today's skills, settings and detectors; a goal that several runs share is searched for once."""
+    """Selects with the current skills, settings and detectors; results are cached by goal."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace.skills
         self._pool = workspace.skills.pool()
         self._cache = cache_folder(workspace.paths.workspace)
         self._detectors: dict[str, SkillDetector] = {}
-        self._found: dict[tuple[str, str, str, tuple[str, ...]], tuple[Selection, ...]] = {}
+        self._selections: dict[tuple[str, str, str, tuple[str, ...]], tuple[Selection, ...]] = {}
 
     def select(self, detector: str, started: RunStarted, keywords: str = "") -> tuple[Selection, ...]:
-        """What a recorded goal selects today, with the keywords that a model gave for it then."""
-        asked = tuple(self._workspace.still_called(started.asked_skills, self._pool.active))
-        key = detector, started.goal, keywords, asked
-        if key not in self._found:
+        """Select skills for a recorded goal, with the keywords that a model recorded for it."""
+        requested = tuple(self._workspace.still_called(started.asked_skills, self._pool.active))
+        key = detector, started.goal, keywords, requested
+        if key not in self._selections:
             finder = self._detector(detector, keywords)
-            self._found[key] = tuple(
-                self._workspace.select(self._workspace.request(started.goal, asked), finder, self._pool)
+            self._selections[key] = tuple(
+                self._workspace.select(self._workspace.request(started.goal, requested), finder, self._pool)
             )
-        return self._found[key]
+        return self._selections[key]
 
     def _detector(self, name: str, keywords: str) -> SkillDetector:
         if name not in self._detectors:

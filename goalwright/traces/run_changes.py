@@ -1,4 +1,4 @@
-"""What a run changed in the workspace: read from its record and its folder, as one patch, and undone."""
+"""The changes of a run in the workspace, read from the journal and the run's folder."""
 
 from __future__ import annotations
 
@@ -29,10 +29,7 @@ FileState = Literal["applied", "denied", "conflict", "undone"]
 
 @dataclass(frozen=True, slots=True)
 class ChangedFile:
-    """A file that a run changed or wanted to change, and the hash of what it was to hold.
-
-    One that was to be moved has the path that it leads `to`.
-    """
+    """A file that a run changed or tried to change, with the hash of its new content; `to` is the target of a move."""
 
     path: str
     action: ChangeAction
@@ -43,42 +40,42 @@ class ChangedFile:
 
 @dataclass(frozen=True, slots=True)
 class RunChanges:
-    """All that a run changed in the workspace."""
+    """All changes of a run in the workspace."""
 
     run_id: str
     files: tuple[ChangedFile, ...]
     patch: str
 
     def to_dict(self) -> dict[str, Any]:
-        """The changes as `--json` prints them."""
+        """Return the changes as `--json` prints them."""
         return {"run_id": self.run_id, "files": [asdict(file) for file in self.files], "patch": self.patch}
 
 
 def read(store: Store, run: str, paths: Paths) -> RunChanges:
-    """The changes of a stored run."""
+    """Read the changes of a recorded run."""
     run_id = store.find(run).run_id
     changes = changes_of(paths, run_id)
-    kept = {change.key: change for change in changes.every()}
+    recorded = {change.key: change for change in changes.every()}
     files: dict[tuple[str, str, str], ChangedFile] = {}
-    for change in kept.values():
+    for change in recorded.values():
         match change.state:
             case "applied" | "conflict" | "undone" as state:
                 changed = ChangedFile(change.path, change.action, change.to, state, change.after)
                 files[change.path, state, change.to or ""] = changed
     for row in store.rows(run_id, types=("tool_called",)):
         event = records.event_of(row, paths)
-        if isinstance(event, ToolCalled) and (denied := _denied(event, kept.get(event.call))) is not None:
+        if isinstance(event, ToolCalled) and (denied := _denied(event, recorded.get(event.call))) is not None:
             files[denied.path, denied.state, denied.to or ""] = denied
-    patch = changes.patch(list(kept.values()))
+    patch = changes.patch(list(recorded.values()))
     return RunChanges(run_id, tuple(files[key] for key in sorted(files)), patch)
 
 
 def _denied(event: ToolCalled, shown: FileChange | None) -> ChangedFile | None:
-    """The change of the workspace that a person denied, if the call was to make one."""
+    """Return the workspace change of a call that a person denied, if any."""
     if event.name not in _ACTIONS or denial(Envelope.from_dict(event.envelope)) is None:
         return None
-    given = event.envelope.get("context", {}).get("params_input", {})
-    path, to = (value if isinstance(value := given.get(name), str) else "" for name in ("path", "to"))
+    arguments = event.envelope.get("context", {}).get("params_input", {})
+    path, to = (value if isinstance(value := arguments.get(name), str) else "" for name in ("path", "to"))
     if not path.startswith(PREFIX):
         return None
     action, after = _ACTIONS[event.name], shown.after if shown is not None else None
@@ -86,5 +83,5 @@ def _denied(event: ToolCalled, shown: FileChange | None) -> ChangedFile | None:
 
 
 def changes_of(paths: Paths, run_id: str) -> WorkspaceChanges:
-    """The folder in which a run keeps its changes."""
+    """Open the folder with the changes of a run."""
     return WorkspaceChanges(paths.workspace, Artifacts.of(paths.workspace, run_id).folder.parent / "changes")

@@ -1,4 +1,4 @@
-"""Which runs are asked for, at the command line and by a page: a filter from what someone typed."""
+"""Parses filters for runs from the command line and the web page."""
 
 from __future__ import annotations
 
@@ -20,38 +20,39 @@ _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _LONGEST = 1_000
 
 
-def run_filter(given: Mapping[str, str | float | None]) -> RunFilter:
-    """The filter that some values ask for, by the names of `RunFilter`; empty ones ask for nothing."""
-    wanted: RunFilter = {}
-    for name, value in given.items():
+def run_filter(values: Mapping[str, str | float | None]) -> RunFilter:
+    """Build a filter from values by the keys of `RunFilter`; empty values are ignored."""
+    result: RunFilter = {}
+    for name, value in values.items():
         if value not in (None, ""):
-            read = _READERS.get(name)
-            if read is None:
-                raise InputError(f"runs cannot be filtered by {name[:40]!r}", hint=f"use {', '.join(sorted(_READERS))}")
-            wanted[name] = read(name, str(value))  # type: ignore[literal-required]  # the readers have the same names
-    return wanted
+            parse = _PARSERS.get(name)
+            if parse is None:
+                raise InputError(f"runs cannot be filtered by {name[:40]!r}", hint=f"use {', '.join(sorted(_PARSERS))}")
+            result[name] = parse(name, str(value))  # type: ignore[literal-required]  # the parsers have the same keys
+    return result
 
 
 def moment(name: str, text: str) -> str:
-    """A time as records spell it: a day, a time (ISO 8601), or how long ago, such as `7d` or `12h`."""
+    """Parse a date, a time (ISO 8601), or an age such as `7d` or `12h`; returns the format of the journal."""
     if ago := _AGO.fullmatch(text.strip()):
         try:
-            return _spelt(datetime.now(UTC) - timedelta(**{_UNITS[ago[2]]: int(ago[1])}))
+            return _iso(datetime.now(UTC) - timedelta(**{_UNITS[ago[2]]: int(ago[1])}))
         except OverflowError:
             return "0001"
     try:
-        at = datetime.fromisoformat(text.strip())
+        time = datetime.fromisoformat(text.strip())
     except ValueError as error:
-        what = f"{name} {text[:40]!r} is not a time"
-        raise InputError(what, hint="for example: 2026-11-01, 2026-11-01T12:00, 7d or 12h") from error
+        raise InputError(
+            f"{name} {text[:40]!r} is not a time", hint="for example: 2026-11-01, 2026-11-01T12:00, 7d or 12h"
+        ) from error
     try:
-        return _spelt(at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC))
+        return _iso(time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC))
     except OverflowError as error:
         raise InputError(f"{name} {text[:40]!r} is out of range", hint="for example: 2026-11-01") from error
 
 
-def _spelt(at: datetime) -> str:
-    return at.isoformat(timespec="microseconds").replace("+00:00", "Z")
+def _iso(time: datetime) -> str:
+    return time.isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 def _number(name: str, text: str) -> float:
@@ -82,7 +83,7 @@ def _text(_: str, text: str) -> str:
     return text[:_LONGEST]
 
 
-_READERS: Mapping[str, Callable[[str, str], object]] = {
+_PARSERS: Mapping[str, Callable[[str, str], object]] = {
     **dict.fromkeys(("before", "text", "batch", "skill", "model", "tag", "code"), _text),
     **dict.fromkeys(("min_cost", "max_cost", "min_seconds", "max_seconds"), _number),
     **dict.fromkeys(("since", "until"), moment),

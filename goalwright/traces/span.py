@@ -1,4 +1,4 @@
-"""One step of a recorded run in time."""
+"""The timing and usage of one step of a recorded run."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Try:
-    """One time that a step ran: from when, until when, and how it ended."""
+    """One execution of a step: its start, end and status."""
 
     start: float
     end: float | None
     status: str
 
     def to_dict(self) -> dict[str, Any]:
-        """The try as JSON."""
+        """Return the try as JSON."""
         return {"start": self.start, "end": self.end, "status": self.status}
 
 
 @dataclass(slots=True)
 class Span:
-    """One step of a run, in seconds worked since the start; `waited_for` is the dependency that finished last.
+    """A step of a run; times are seconds of work since the start of the run.
 
-    `start` and `end` are those of the last time that it ran, `tries` has all of them. `item` is the value that an item
-    of a list is for, `replaced_by` the task that took this one's place.
+    `start` and `end` are those of the last try, `tries` has all. `waited_for` is the dependency that finished last,
+    `item` the value of a list item, and `replaced_by` the task that replaced this one.
     """
 
     id: str
@@ -56,23 +56,23 @@ class Span:
 
     @property
     def stopped(self) -> float | None:
-        """When it stopped working, the last time that it ran; a step that was cut off has no `end`."""
+        """When the last try stopped; an interrupted step has no `end`."""
         return self.tries[-1].end if self.end is None and self.tries else self.end
 
     @property
     def seconds(self) -> float:
-        """How long it took, the last time it ran."""
+        """The duration of the last try."""
         return 0.0 if self.start is None or self.stopped is None else self.stopped - self.start
 
     def close(self, at: float, status: str) -> None:
-        """End the try that is still open, if one is."""
+        """End the open try, if any."""
         if self.tries and self.tries[-1].end is None:
             self.tries[-1].end, self.tries[-1].status = at, status
 
     def to_dict(self) -> dict[str, Any]:
-        """The span as JSON; its lists are not copied, which took most of the time."""
+        """Return the span as JSON; lists are not copied, for speed."""
         fields = {name: getattr(self, name) for name in self.__slots__}
-        return fields | {"tries": [one.to_dict() for one in self.tries], "seconds": round(self.seconds, 3)}
+        return fields | {"tries": [item.to_dict() for item in self.tries], "seconds": round(self.seconds, 3)}
 
     def spend(self, usage: Usage, cost: float | None) -> None:
         """Add a call's tokens and cost."""

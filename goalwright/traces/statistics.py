@@ -1,4 +1,4 @@
-"""The runs of a journal in figures, day by day: how many, what they cost, why they failed, which skills they used."""
+"""Statistics of a journal by day: runs, costs, failures, and the skills, models and tags that were used."""
 
 from __future__ import annotations
 
@@ -18,17 +18,16 @@ if TYPE_CHECKING:
 
     Counts = Mapping[CountedBy, Sequence[RunCount]]
 
-# How runs end that did not do all they were asked for.
+# The statuses of runs that did not finish their goal.
 FAILURES = ("failed", "partial", "stopped", "interrupted")
 MOST_DAYS = 366
-# How many causes, skills, models and tags are named.
-_MOST = 50
+_MOST = 50  # causes, skills, models and tags listed
 _LISTS: tuple[CountedBy, ...] = ("cause", "model", "skills", "tags")
 
 
 @dataclass(slots=True)
 class _Sum:
-    """Some runs added up."""
+    """The totals of some runs."""
 
     runs: int = 0
     cost: float = 0.0
@@ -45,7 +44,7 @@ class _Sum:
             self.statuses[status] += count.runs
 
     def spent(self) -> dict[str, Any]:
-        """What the runs cost, and how many of them are of unknown price."""
+        """Return the cost, the tokens and the number of runs with an unknown price."""
         return {"cost_usd": round(self.cost, COST_PLACES), "unpriced": self.unpriced, "tokens": self.tokens}
 
     def to_dict(self, times: Sequence[float]) -> dict[str, Any]:
@@ -55,15 +54,15 @@ class _Sum:
             "statuses": dict(sorted(self.statuses.items())),
             "failures": sum(self.statuses[status] for status in FAILURES),
             **self.spent(),
-            "median_seconds": _share(ordered, 0.5),
-            "p95_seconds": _share(ordered, 0.95),
+            "median_seconds": _quantile(ordered, 0.5),
+            "p95_seconds": _quantile(ordered, 0.95),
         }
 
 
 def statistics(store: Store | None, days: int, now: datetime | None = None) -> dict[str, Any]:
-    """The runs that started in the last `days` days (UTC, today among them), as `trace stats --json` prints them.
+    """Return statistics of the last `days` days in UTC, including today, as `trace stats --json` prints them.
 
-    Costs are of the runs whose price is known, the others are counted as `unpriced`; seconds are of runs that are done.
+    Costs cover runs with a known price, the others count as `unpriced`; seconds cover finished runs.
     """
     today = (now or datetime.now(UTC)).date()
     first = today - timedelta(days=days - 1)
@@ -75,27 +74,26 @@ def statistics(store: Store | None, days: int, now: datetime | None = None) -> d
     for count in store.counts("day", since) if store is not None else ():
         day, status = (part or "" for part in count.key)
         total.add(count, status)
-        by_day.setdefault(day, _Sum()).add(count, status)  # a clock may have been ahead
+        by_day.setdefault(day, _Sum()).add(count, status)  # the clock of a machine can be ahead
     counts: Counts = {by: list(store.counts(by, since)) for by in _LISTS} if store is not None else {}
     return {
         "since": first.isoformat(),
         "until": today.isoformat(),
-        "total": total.to_dict([one for some in times.values() for one in some]),
-        "days": [{"day": day} | one.to_dict(times.get(day, [])) for day, one in sorted(by_day.items())],
+        "total": total.to_dict([seconds for day_times in times.values() for seconds in day_times]),
+        "days": [{"day": day} | totals.to_dict(times.get(day, [])) for day, totals in sorted(by_day.items())],
         "failures": _causes(counts.get("cause", ())),
         "skills": _skills(counts.get("skills", ())),
-        "models": _named("model", counts.get("model", ())),
-        "tags": _named("tag", counts.get("tags", ())),
+        "models": _by_name("model", counts.get("model", ())),
+        "tags": _by_name("tag", counts.get("tags", ())),
     }
 
 
-def _share(ordered: Sequence[float], share: float) -> float | None:
-    """The value that so large a share of the values does not exceed."""
-    return round(ordered[min(len(ordered) - 1, int(share * len(ordered)))], 3) if ordered else None
+def _quantile(ordered: Sequence[float], fraction: float) -> float | None:
+    return round(ordered[min(len(ordered) - 1, int(fraction * len(ordered)))], 3) if ordered else None
 
 
 def _causes(counts: Iterable[RunCount]) -> list[dict[str, Any]]:
-    """How often which error ended a run, the most frequent first; without a code, its status is the cause."""
+    """Count runs by status and error code, most frequent first."""
     ended = [count for count in counts if count.key[0] in FAILURES]
     causes: Counter[tuple[str | None, ...]] = Counter()
     for count in ended:
@@ -104,20 +102,20 @@ def _causes(counts: Iterable[RunCount]) -> list[dict[str, Any]]:
 
 
 def _skills(counts: Iterable[RunCount]) -> list[dict[str, Any]]:
-    """In how many runs each skill was selected, used, and selected but not used; only of runs that are indexed."""
+    """Count the runs in which each skill was selected, used, and ignored; only indexed runs count."""
     selected: Counter[str] = Counter()
     used: Counter[str] = Counter()
     ignored: Counter[str] = Counter()
     for count in counts:
-        chosen, used_ones = count.key
-        if used_ones is None:
+        selected_text, used_text = count.key
+        if used_text is None:
             continue
-        names, own = set((chosen or "").split()), set(used_ones.split())
-        for name in names:
+        selected_names, used_names = set((selected_text or "").split()), set(used_text.split())
+        for name in selected_names:
             selected[name] += count.runs
-        for name in own:
+        for name in used_names:
             used[name] += count.runs
-        for name in names - own:
+        for name in selected_names - used_names:
             ignored[name] += count.runs
     ordered = sorted(selected.keys() | used.keys(), key=lambda name: (-selected[name] - used[name], name))
     return [
@@ -126,11 +124,11 @@ def _skills(counts: Iterable[RunCount]) -> list[dict[str, Any]]:
     ]
 
 
-def _named(what: str, counts: Iterable[RunCount]) -> list[dict[str, Any]]:
-    """The runs of each model or tag, the most frequent first."""
+def _by_name(key: str, counts: Iterable[RunCount]) -> list[dict[str, Any]]:
+    """Sum runs by model or tag, most frequent first."""
     sums: dict[str, _Sum] = defaultdict(_Sum)
     for count in counts:
         for name in filter(None, (count.key[0] or "").split("\n")):
             sums[name].add(count)
     most = sorted(sums.items(), key=lambda pair: (-pair[1].runs, pair[0]))[:_MOST]
-    return [{what: name, "runs": one.runs, **one.spent()} for name, one in most]
+    return [{key: name, "runs": totals.runs, **totals.spent()} for name, totals in most]

@@ -1,4 +1,4 @@
-"""The steps of a run, built from its events: what each of them does to the spans."""
+"""Builds the spans of a run from its events."""
 
 from __future__ import annotations
 
@@ -43,16 +43,16 @@ if TYPE_CHECKING:
     from goalwright_planner.plan.task import Task
     from goalwright_skills.selection.detector import Selection
 
-# What an item that is an object is called by, and how much of it is shown.
-_NAMES = ("name", "title", "label", "id", "path", "url")
+# The keys of an object that can name it, and the length of the name.
+_NAME_KEYS = ("name", "title", "label", "id", "path", "url")
 _LONGEST = 60
-# The steps that are not tasks, by the role of their model.
+# Steps that are not tasks, by role.
 _STEPS = {"decomposer": "(plan)", "replanner": "(replan)"}
 
 
 @dataclass(slots=True)
 class Question:
-    """What a person was asked, and what they answered; None as long as nobody has."""
+    """A question to the user, and the answer, if any."""
 
     id: str
     task: str | None
@@ -62,7 +62,7 @@ class Question:
 
 @dataclass(slots=True)
 class Steps:
-    """Builds the spans of a run from its events, in order; `dropped` are those that a changed plan no longer has."""
+    """Builds the spans of a run from its events in order; `dropped` are spans of tasks that a plan change removed."""
 
     ledger: Ledger = field(default_factory=Ledger)
     spans: dict[str, Span] = field(default_factory=lambda: {"(plan)": Span("(plan)", "plan")})
@@ -80,7 +80,7 @@ class Steps:
     shortened: list[SkillShortened] = field(default_factory=list)
     questions: dict[str, Question] = field(default_factory=dict)
     _last_part: dict[str, str] = field(default_factory=dict)
-    _going: set[str] = field(default_factory=set)  # steps without a task whose calls belong together
+    _active: set[str] = field(default_factory=set)  # steps without a task whose next call continues the same span
 
     def note(self, event: Event, at: float, timestamp: str) -> None:
         was_waiting = self.ledger.finished is not None and self.ledger.finished.status == "waiting"
@@ -101,7 +101,7 @@ class Steps:
             case PlanMade():
                 self._note_tasks(event.plan.tasks)
                 if (plan := self.spans.get("(plan)")) is not None and plan.status == "failed":
-                    plan.status = "done"  # there is a plan after all
+                    plan.status = "done"  # a later attempt succeeded
                 if event.attempts == 0:
                     self.spans.pop("(plan)", None)
             case PlanChanged():
@@ -110,7 +110,7 @@ class Steps:
                 self._note_question(event)
             case ApprovalGiven() if event.call in self.questions:
                 self.questions[event.call].answer = event.text or event.note or event.decision
-            case SkillShortened() if event not in self.shortened:  # a resumed task is given it again
+            case SkillShortened() if event not in self.shortened:  # a resumed task repeats the event
                 self.shortened.append(event)
             case ConditionChecked(holds=False, round=None) if event.task in self.spans:
                 self.spans[event.task].why = event.why
@@ -124,7 +124,7 @@ class Steps:
                     span.close(at, "waiting" if span.id in waiting else "interrupted")
             case ResultChecked(task=task) if task in self.spans:
                 verdict = {"attempt": event.attempt, "holds": event.holds, "why": event.why}
-                if verdict not in self.spans[task].checks:  # a resumed task takes the same steps again
+                if verdict not in self.spans[task].checks:  # a resumed task repeats its checks
                     self.spans[task].checks.append(verdict)
             case ToolCalled(task=str(task)) if task in self.spans:
                 self.spans[task].tools = dict(Counter(self.spans[task].tools) + Counter([event.name]))
@@ -132,7 +132,7 @@ class Steps:
                 pass
 
     def _note_refusal(self, step: str) -> None:
-        """Count the call that made a plan as failed: what it answered was refused."""
+        """Mark the last planning call as failed: its plan was refused."""
         span = self.spans.get(step)
         if span is not None and span.tries:
             span.status = "failed"
@@ -141,21 +141,21 @@ class Steps:
     def _note_question(self, event: ApprovalAsked) -> None:
         self.questions[event.id] = Question(event.id, event.task, event.preview)
         if event.task is None and (plan := self.spans.get("(plan)")) is not None:
-            plan.attempts = max(0, plan.attempts - 1)  # a call that only led to a question is no try
+            plan.attempts = max(0, plan.attempts - 1)  # a call that only asked a question is not an attempt
 
     def _note_resume(self, at: float, *, was_waiting: bool) -> None:
         self.resumes.append(at)
-        self._going.clear()
+        self._active.clear()
         stopped = [span for span in self.spans.values() if span.status == "running"]
         self.waited |= {span.id for span in stopped if was_waiting}
-        for span in stopped:  # each starts again in its turn
+        for span in stopped:  # they start again later
             span.status = "pending"
             span.close(at, "interrupted")
 
     def _note_tasks(self, tasks: Iterable[Task]) -> None:
         reasons = {selection.name: f"{selection.score:.2f}: {selection.reason}" for selection in self.selections}
         for task in tasks:
-            early = self.spans.pop(task.id, None)  # it was written early; the plan says where it stands
+            early = self.spans.pop(task.id, None)  # streamed before the plan was complete; the plan defines the order
             if early is not None and early.start is not None:
                 self.spans[task.id] = early
                 continue
@@ -165,12 +165,12 @@ class Steps:
     def _note_change(self, event: PlanChanged, at: float) -> None:
         if event.cause in ("replan", "person"):
             self.changes.append((round(at, 3), event))
-            self._going.discard("(replan)")
+            self._active.discard("(replan)")
         self.streamed += len(event.added) if event.cause == "stream" else 0
-        gone = [span for task_id in event.dropped if (span := self.spans.pop(task_id, None)) is not None]
-        for span in gone:
+        removed = [span for task_id in event.dropped if (span := self.spans.pop(task_id, None)) is not None]
+        for span in removed:
             span.close(at, "cancelled")
-        self.dropped += (span for span in gone if span.tries)
+        self.dropped += (span for span in removed if span.tries)
         self._note_tasks(event.added)
         for old, new in event.rewired.items():
             if old in self.spans:
@@ -200,12 +200,12 @@ class Steps:
                     self._last_part[parent] = event.task
 
     def _last_of(self, names: Iterable[str]) -> str | None:
-        """The step that ended last; None if there is none."""
+        """Return the step that ended last, if any."""
         ends = {name: self.spans[name].end or 0.0 for name in names if name in self.spans}
         return max(ends, key=lambda name: ends[name]) if ends else None
 
     def _before_parent(self, task: str) -> str | None:
-        """What the task that a grown one is a part of waited for."""
+        """Return what the parent of an expanded task waited for."""
         parent = parent_of(task)
         return self.spans[parent].waited_for if parent in self.spans else None
 
@@ -220,22 +220,22 @@ class Steps:
             span.retries.append(round(at, 3))
             return
         if event.task is None:
-            began = max(0.0, at - event.seconds)
-            span.start = span.start if step in self._going and span.start is not None else began
-            self._going.add(step)
+            start = max(0.0, at - event.seconds)
+            span.start = span.start if step in self._active and span.start is not None else start
+            self._active.add(step)
             span.end, span.status = at, "done" if isinstance(event, CallFinished) else "failed"
-            span.tries.append(Try(began, at, span.status))
+            span.tries.append(Try(start, at, span.status))
             span.attempts += 1
         if isinstance(event, CallFinished):
             span.spend(event.reply.usage, event.reply.cost)
 
     @property
     def _waiting(self) -> set[str | None]:
-        """The tasks that wait for a person."""
+        """The tasks that wait for the user."""
         return {request.task for request in self.ledger.approvals.waiting}
 
     def end(self, at: float, *, alive: bool) -> None:
-        """Say how each step stands at the end of the record, which `alive` runs go beyond."""
+        """Set the final status of each step; in a run that is `alive`, open steps are still running."""
         waiting = self._waiting
         for span in self.spans.values():
             if span.id in waiting and (span.status == "running" or (span.status == "pending" and not alive)):
@@ -247,15 +247,15 @@ class Steps:
 
 
 def _part_name(task: Task) -> str | None:
-    """What a part is called among the parts of its task: by its item, or as a round."""
+    """Return the name of an item or a round of a task; None for other tasks."""
     if (number := round_of(task.id)) is not None:
         return f"round {number}"
     return None if task.item is None else item_name(task.item.value)
 
 
 def item_name(value: Any) -> str:
-    """What an item of a list is called: its text, the name that it has, or else its JSON."""
-    named = [value.get(key) for key in _NAMES] if isinstance(value, Mapping) else [value]
-    texts = [text for text in named if isinstance(text, str) and text.strip()]
+    """Name a list item by its text, by a name in it, or by its JSON."""
+    names = [value.get(key) for key in _NAME_KEYS] if isinstance(value, Mapping) else [value]
+    texts = [text for text in names if isinstance(text, str) and text.strip()]
     text = texts[0] if texts else json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
     return clip(one_line(text), _LONGEST)

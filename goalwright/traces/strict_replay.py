@@ -1,4 +1,4 @@
-"""Strict replay: run a recorded run again with its replies, date and tool results, and report every difference."""
+"""Strict replay: repeat a recorded run with its replies, date and tool results, and report every difference."""
 
 from __future__ import annotations
 
@@ -40,33 +40,33 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """The outcome of a replay: the result as it is today, and everything that differs from the record."""
+    """The outcome of a replay: the result, and its differences from the record."""
 
     result: Result
     drift: tuple[Drift, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """The replay as `--json` prints it."""
+        """Return the replay as `--json` prints it."""
         return self.result.to_dict() | {"drift": [difference.to_dict() for difference in self.drift]}
 
 
 @dataclass(frozen=True, slots=True)
 class _ReplayModels:
-    """Which recorded model has which role; a resumed run may have had other models from then on."""
+    """The recorded model of each role; a resumed run can have used other models."""
 
     settings_in_force: Sequence[Settings]
     tape: Tape
     memo: ReplayMemo
 
     def for_role(self, role: Role, called: str | None = None) -> ReplayModel:
-        asked = (call.model for call in self.tape.history.calls.started if call.role == role and called is None)
-        return self.named(next(asked, None) or self._name(role, called=called))
+        recorded = (call.model for call in self.tape.history.calls.started if call.role == role and called is None)
+        return self.named(next(recorded, None) or self._name(role, called=called))
 
     def named(self, name: str) -> ReplayModel:
         return ReplayModel(name, self.tape, self.memo)
 
     async def ready(self, role: Role) -> None:
-        """Recorded replies need nothing loaded."""
+        """Do nothing: recorded replies need no model."""
 
     def profile(self, role: Role, task: str | None = None, called: str | None = None) -> Profile:
         return profile_of(self._name(role, task, called))
@@ -85,16 +85,15 @@ async def strict(
     record: Record | None = None,
     changes: Mapping[str, Any] | None = None,
 ) -> Replay:
-    """Run a recorded run as it would run today, and report what differs.
+    """Repeat a recorded run with the current code and skills, and report the differences.
 
-    `changes` are settings that count instead of the recorded ones. With them, the folder that a skill lies in is not
-    compared: every version has one of its own.
+    `changes` override recorded settings. With them, folders of skills are not compared, as every version has its own.
     """
     rows = list(rows)
     if not rows:
         raise InputError("the record is empty", hint="name a run from `goalwright trace list`, or an exported trace")
     capture = records.capture(paths, rows[0].run_id)
-    compares_folders, changes = changes is None, changes or {}
+    compare_folders, changes = changes is None, changes or {}
     paths = _with_own_skills(paths, capture.local(rows[0].body)).with_skills(changes.get("skills_dir"))
     capture = records.capture(paths, rows[0].run_id)
     history = RunHistory.of(rows, capture)
@@ -102,10 +101,10 @@ async def strict(
     started: RunStarted = history.started  # type: ignore[assignment]  # goal_of checked it
     settings_in_force = [records.settings_of(recorded, settings, {}) for recorded in history.inputs.settings]
     planning = settings_in_force[history.calls.settings_index.get(("decomposer", None), 0)]
-    # Its own folder of skills may be gone; if it is there, the paths have it.
+    # `paths` already has the recorded skills folder, if it still exists.
     first = replace(settings_in_force[0], stream_plan=planning.stream_plan, **{**changes, "skills_dir": None})
-    # Much that a run was warned of does not happen again in a replay: what it says of them is on record.
-    tape, ledger = Tape(history, capture, compares_folders), Ledger(warnings=history.ledger.warnings.copy())
+    # Many causes of warnings do not occur in a replay, so the recorded warnings are used.
+    tape, ledger = Tape(history, capture, compare_folders), Ledger(warnings=history.ledger.warnings.copy())
 
     def note(event: Event) -> None:
         if not isinstance(event, Warned):
@@ -121,31 +120,31 @@ async def strict(
     models = _ReplayModels(settings_in_force, tape, memo)
     first = _with_detector(first, tape)
     use = _substitutes(started, Workspace(paths, first, replayed=True), tape) if started.use else {}
-    # The recorded plan is run even if it names a skill that no longer exists.
+    # The recorded plan runs even if one of its skills no longer exists.
     planned = history.plan.tasks if history.plan is not None else ()
-    gone = [task.name for task in planned if task.action_type == "skill" and task.name]
-    workspace = Workspace(paths, first, use, gone=gone, replayed=True, tools=history.functions)
-    today, _ = functions.discover(paths.workspace, os.environ, first.skill_preferences)
-    _compare_functions(history.functions, today, tape)
+    plan_skills = [task.name for task in planned if task.action_type == "skill" and task.name]
+    workspace = Workspace(paths, first, use, gone=plan_skills, replayed=True, tools=history.functions)
+    current, _ = functions.discover(paths.workspace, os.environ, first.skill_preferences)
+    _compare_functions(history.functions, current, tape)
     recorded = RecordedRun.replayed(
         history, lambda read, what: tape.differs(f"task {read.task}", what), lambda what: tape.differs("files", what)
     )
     context = RunContext(goal, workspace, first, models, memo, artifacts, started.date, recorded=recorded)
     note(started)
-    for attempt in history.calls.broken:  # what they took is on record; the replay itself has none
+    for attempt in history.calls.broken:  # a replay has no broken calls, but their usage counts
         note(attempt)
     note(tape.recorded(await _run(Pipeline(context), history)))
     return Replay(ledger.result(journal), tuple(tape.drift))
 
 
 def _with_own_skills(paths: Paths, first: Mapping[str, Any]) -> Paths:
-    """The paths with the folder of skills that the run had besides, if it is still there."""
-    given = first.get("settings", {}).get("skills_dir")
-    return paths.with_skills(given) if isinstance(given, str) and Path(given).is_dir() else paths
+    """Add the recorded `skills_dir` to the paths, if it still exists."""
+    folder = first.get("settings", {}).get("skills_dir")
+    return paths.with_skills(folder) if isinstance(folder, str) and Path(folder).is_dir() else paths
 
 
 def _with_detector(settings: Settings, tape: Tape) -> Settings:
-    """The settings; with goalwright's own detector if the run's is not installed any more."""
+    """Use the default detector if the recorded one is no longer installed."""
     if settings.detector in (detectors.DEFAULT, detectors.ASKING):
         return settings
     try:
@@ -157,25 +156,25 @@ def _with_detector(settings: Settings, tape: Tape) -> Settings:
 
 
 def _substitutes(started: RunStarted, workspace: Workspace, tape: Tape) -> dict[str, Path]:
-    """The files that took the place of skills, as far as both are still there."""
+    """Return the files that replaced skills, if both still exist."""
     use = records.substitutes(started)
     for name, path in started.use.items():
         if name not in use:
-            tape.differs("skills", f"skill {name!r}: the file used in its place, {path}, no longer exists")
+            tape.differs("skills", f"skill {name!r}: the file that replaced it, {path}, no longer exists")
         elif workspace.skills.registry.get(name) is None:
-            tape.differs("skills", f"skill {name!r}, in whose place {path} was used, no longer exists")
+            tape.differs("skills", f"skill {name!r}, which {path} replaced, no longer exists")
             del use[name]
     return use
 
 
 def _compare_functions(recorded: Sequence[RecordedTool], installed: Sequence[FunctionTool], tape: Tape) -> None:
-    """Tell of functions that are described differently today; the replay offers them as they were, and those gone."""
-    today = {tool.name: tool for tool in installed}
+    """Report functions whose description has changed; the replay offers the recorded ones, even if removed."""
+    current = {tool.name: tool for tool in installed}
     for tool in recorded:
-        now = today.get(tool.name)
-        if now is None or (now.description, now.parameters) == (tool.description, tool.parameters):
+        function = current.get(tool.name)
+        if function is None or (function.description, function.parameters) == (tool.description, tool.parameters):
             continue
-        what = difference(tool.description, now.description) or "its parameters differ"
+        what = difference(tool.description, function.description) or "its parameters differ"
         tape.differs("tools", f"prompt of tasks: tool {tool.name!r} is described differently: {what}")
 
 

@@ -1,4 +1,4 @@
-"""Tags and notes of recorded runs: what a person says about a run is added to its record."""
+"""Tags and notes of recorded runs, which are appended to their records."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LONGEST_NOTE = 10_000
 async def retag(
     journal: Journal, paths: Paths, run_id: str, change: Callable[[tuple[str, ...]], Iterable[str]]
 ) -> RunSummary:
-    """Give a run other tags, made of those that it has; raises `RunHeld` while a process works on it."""
+    """Change the tags of a run; raises `RunHeld` while a process is running it."""
 
     def event(run: RunSummary) -> RunTagged | None:
         tags = checked_tags(change(run.tags))
@@ -37,32 +37,33 @@ async def retag(
 
 
 async def write_note(journal: Journal, paths: Paths, run_id: str, note: str) -> RunSummary:
-    """Write a note about a run, in place of an earlier one; an empty text takes it away."""
+    """Set the note of a run; an empty text removes it."""
     text = note.strip()
     if len(text) > LONGEST_NOTE:
-        what = f"the note has {len(text):,} characters; {LONGEST_NOTE:,} is the most"
-        raise InputError(what, hint="put long texts into a file")
+        message = f"the note has {len(text):,} characters; the limit is {LONGEST_NOTE:,}"
+        raise InputError(message, hint="put long texts into a file")
     return await _add(journal, paths, run_id, lambda run: RunNoted(text) if text != run.note else None)
 
 
-def checked_tags(given: Iterable[str]) -> tuple[str, ...]:
-    """Tags as they are recorded, each once, in order; raises if one is empty, too long or not one line of text."""
+def checked_tags(values: Iterable[str]) -> tuple[str, ...]:
+    """Normalize, deduplicate and sort tags; raises if one is empty, too long or not a single line."""
     tags: dict[str, None] = {}
-    for tag in given:
+    for tag in values:
         text = " ".join(tag.split(" ")).strip()
-        if not text or len(text) > LONGEST_TAG or any(unicodedata.category(one) in ("Cc", "Cs") for one in text):
-            what = f"{tag[:80]!r} cannot be a tag"
-            raise InputError(what, hint=f"a tag is one line of 1 to {LONGEST_TAG} characters")
+        if not text or len(text) > LONGEST_TAG or any(unicodedata.category(char) in ("Cc", "Cs") for char in text):
+            raise InputError(
+                f"{tag[:80]!r} is not a valid tag", hint=f"a tag is one line of 1 to {LONGEST_TAG} characters"
+            )
         tags[text] = None
     if len(tags) > MOST_TAGS:
-        raise InputError(f"a run has {MOST_TAGS} tags at most, not {len(tags)}", hint="take some away first")
+        raise InputError(f"a run can have {MOST_TAGS} tags, not {len(tags)}", hint="remove some tags first")
     return tuple(sorted(tags, key=str.casefold))
 
 
 async def _add(
     journal: Journal, paths: Paths, run_id: str, event_of: Callable[[RunSummary], Event | None]
 ) -> RunSummary:
-    """Add to the record of a run what is said of it, unless it says so already; the run as it is then."""
+    """Append an event to the record of a run, unless there is no change; returns the updated run."""
     await claim(journal, run_id)
     try:
         run = await asyncio.to_thread(journal.store.find, run_id)

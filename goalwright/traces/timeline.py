@@ -1,4 +1,4 @@
-"""A recorded run in time: its steps, what each waited for, the critical path, tokens and cost."""
+"""The timeline of a recorded run: its steps, their dependencies, the critical path, tokens and cost."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from goalwright.traces.clock import Clock
 from goalwright.traces.critical_path import Segment, critical_segments
 from goalwright.traces.steps import Question, Steps
 from goalwright_planner.events import PlanChanged, RecipeUse, SkillShortened, decode
@@ -22,7 +21,8 @@ if TYPE_CHECKING:
     from goalwright_executor.stores.row import Row
     from goalwright_skills.selection.detector import Selection
 
-# The events a timeline needs; the prompts, which are most of a record, are not among them.
+
+# The events of a timeline, without prompts, which are the largest part of a record.
 TYPES = (
     "run_started", "run_resumed", "skills_selected", "plan_refused", "plan_made", "plan_changed", "task_started",
     "condition_checked", "task_reused", "task_finished", "call_retried", "call_broken", "call_failed", "call_finished",
@@ -32,10 +32,10 @@ TYPES = (
 
 @dataclass(slots=True)
 class Timeline:
-    """A run's steps: planning, each task, synthesis. `seconds` is the time worked, without pauses between resumes.
+    """The steps of a run: planning, tasks and synthesis. `seconds` excludes the pauses before resumes.
 
-    `segments` is where that time went: one after the other, they are as long as it. `dropped` are tasks that had begun
-    when a change took them out of the plan, `streamed` counts those that began while it was being written.
+    `segments` divides this time among steps. `dropped` are started tasks that a plan change removed, `streamed` counts
+    the tasks that started before the plan was complete.
     """
 
     result: Result
@@ -63,16 +63,16 @@ class Timeline:
 
     @property
     def resumed(self) -> int:
-        """How often the run was resumed."""
+        """The number of resumes."""
         return len(self.resumes)
 
     @property
     def status(self) -> str:
-        """The run's status; `running` if a process is running it now."""
+        """The status of the run; `running` if a process is running it."""
         return "running" if self.alive else self.result.status
 
     def to_dict(self, *, outputs: bool = True) -> dict[str, Any]:
-        """The timeline as `trace show --json` prints it; without `outputs`, those of tasks are left out."""
+        """Return the timeline as `trace show --json` prints it, optionally without the outputs of tasks."""
         document = self.result.to_dict()
         if not outputs:
             document["tasks"] = [{key: task[key] for key in task if key != "output"} for task in document["tasks"]]
@@ -89,7 +89,7 @@ class Timeline:
             "plan_faults": self.faults,
             "plan_changes": [_change(at, event) for at, event in self.changes],
             "plan_streamed": self.streamed,
-            "questions": [asdict(one) for one in self.questions],
+            "questions": [asdict(question) for question in self.questions],
             "skills_shortened": [_shortened(event) for event in self.shortened],
             "spans": [span.to_dict() for span in self.spans.values()],
             "dropped": [span.to_dict() for span in self.dropped],
@@ -99,7 +99,7 @@ class Timeline:
 
 
 def timeline(rows: Iterable[Row], *, alive: bool = False) -> Timeline:
-    """Build the timeline of a run from its rows; `alive` if a process is running it now."""
+    """Build the timeline of a run from its rows; `alive` if a process is running it."""
     steps, clock = Steps(), Clock()
     for row in rows:
         at = clock.advance(datetime.fromisoformat(row.at), resumed=row.type == "run_resumed")
@@ -130,7 +130,7 @@ def timeline(rows: Iterable[Row], *, alive: bool = False) -> Timeline:
 
 
 def _change(at: float, event: PlanChanged) -> dict[str, Any]:
-    """A change of the plan as `trace show --json` prints it, without what the added tasks are told."""
+    """Return a plan change as `trace show --json` prints it, without the definitions of added tasks."""
     return {
         "at": at,
         "cause": event.cause,
@@ -142,10 +142,29 @@ def _change(at: float, event: PlanChanged) -> dict[str, Any]:
 
 
 def _shortened(event: SkillShortened) -> dict[str, Any]:
-    """What is left out of a skill for a small model, as `trace show --json` prints it."""
+    """Return a shortened skill as `trace show --json` prints it."""
     return {
         "task": event.task,
         "name": event.name,
         "left_out": list(event.left_out),
         "characters": event.characters,
     }
+
+
+@dataclass(slots=True)
+class Clock:
+    """The time that a run has worked, without the pauses before resumes.
+
+    No time passes if the system clock was set back between two events. Sums are rounded to microseconds like recorded
+    times, so that simultaneous events have equal times.
+    """
+
+    seconds: float = 0.0
+    _last: datetime | None = None
+
+    def advance(self, at: datetime, *, resumed: bool = False) -> float:
+        """Advance to the time of an event and return the seconds worked until then."""
+        if self._last is not None and not resumed:
+            self.seconds = round(self.seconds + max(0.0, (at - self._last).total_seconds()), 6)
+        self._last = at
+        return self.seconds

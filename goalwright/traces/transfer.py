@@ -25,34 +25,33 @@ if TYPE_CHECKING:
     from goalwright_executor.stores.store import Store
 
 
-# How many events are held in memory and written together.
-_CHUNK_SIZE = 5_000
+_CHUNK_SIZE = 5_000  # events written together
 
 Chunk = tuple[list[Row], dict[str, RunSummary]]
 
 
 class Deleted(NamedTuple):
-    """The runs that were deleted, and the folders of theirs that could not be removed."""
+    """The deleted runs, and their folders that could not be removed."""
 
     runs: Sequence[str]
     left: Sequence[Path]
 
 
 def import_runs(files: Sequence[Path | TraceFile], store: Store, paths: Paths) -> list[str]:
-    """Import the runs in files into a store and return their ids; all of them or, if anything fails, none."""
+    """Import the runs in files atomically and return their ids."""
     run_ids = _validate(files, store)
     store.import_runs(_chunks(files, paths))
     return run_ids
 
 
 def _chunks(files: Sequence[Path | TraceFile], paths: Paths) -> Iterator[Chunk]:
-    """The runs' rows, a chunk at a time, with each run's summary up to there."""
+    """Yield the rows in chunks, with the summaries of their runs so far."""
     chunk: list[Row] = []
     summaries: dict[str, RunSummary] = {}
     for run_id, rows in groupby(chain.from_iterable(map(trace_file.read, files)), key=lambda row: row.run_id):
         capture, summary = records.capture(paths, run_id), RunSummary(run_id, "", "interrupted", "")
         for row in rows:
-            body = capture.value(capture.local(row.body))  # recorded elsewhere: redact and name folders as here
+            body = capture.value(capture.local(row.body))  # redact secrets and map folders to those of this machine
             if row.type == "approval_given" and not body["by"].startswith(IMPORTED):
                 body["by"] = f"{IMPORTED}{body['by']}"
             chunk.append(Row(run_id, row.seq, row.at, row.type, body))
@@ -67,7 +66,7 @@ def _chunks(files: Sequence[Path | TraceFile], paths: Paths) -> Iterator[Chunk]:
 
 
 def _validate(files: Sequence[Path | TraceFile], store: Store) -> list[str]:
-    """Return the ids of the runs in files; raises if one is incomplete or already in the store."""
+    """Return the ids of the runs in files; raises if a run is incomplete or already stored."""
     seen: dict[str, None] = {}
     for file in files:
         before, name = len(seen), file.name if isinstance(file, TraceFile) else str(file)
@@ -79,16 +78,16 @@ def _validate(files: Sequence[Path | TraceFile], store: Store) -> list[str]:
             _check_complete(run_id, rows, name)
             seen[run_id] = None
         if len(seen) == before:
-            raise InputError(f"{name} contains no run", hint="create one with: goalwright trace export RUN -o FILE")
+            raise InputError(f"{name} contains no run", hint="`goalwright trace export` writes such a file")
     return list(seen)
 
 
 def _check_complete(run_id: str, rows: Iterator[Row], name: str) -> None:
-    """Read all rows, each of which is checked then; a run begins with its start."""
+    """Read all rows, which validates them; the first must be `run_started`."""
     if next(rows).type != "run_started":
         raise InputError(
             f"{name}: run {run_id} is incomplete: it does not begin with run_started",
-            hint="export the run again with goalwright trace export",
+            hint="export the run again with `goalwright trace export`",
         )
     for _ in rows:
         pass
@@ -100,16 +99,16 @@ def delete_runs(run_ids: Collection[str], store: Store, paths: Paths) -> Deleted
     safe_files.refuse_links(home, below=paths.workspace)
     try:
         deleted = store.delete(run_ids)
-    except BaseException:  # such as Ctrl-C: many are deleted a few at a time, and some may be gone
+    except BaseException:  # such as Ctrl-C: runs are deleted in batches, so some are already gone
         _remove_folders([run_id for run_id in run_ids if not _exists(run_id, store)], paths, home)
         raise
     return Deleted(deleted, _remove_folders(deleted, paths, home))
 
 
 def _remove_folders(run_ids: Iterable[str], paths: Paths, home: Path) -> list[Path]:
-    """Remove the folders of runs; gives those that are left."""
+    """Remove the folders of runs; returns those that could not be removed."""
     folders = [Artifacts.of(paths.workspace, run_id).folder.parent for run_id in run_ids]
-    # An imported id could lead elsewhere.
+    # An imported run id could point outside the folder.
     own = [folder for folder in folders if folder.parent == home and folder.name not in (".", "..")]
     return [folder for folder in own if not safe_files.remove_tree(folder)]
 

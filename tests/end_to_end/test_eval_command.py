@@ -42,9 +42,7 @@ def evaluated(goalwright: Goalwright, folder: Path, *arguments: str, status: int
     return document
 
 
-def test_one_variant_has_a_pass_rate_and_every_check_its_evidence(
-    folder: Path, serve: Serve, goalwright: Goalwright
-) -> None:
+def test_one_variant_has_a_pass_rate_and_evidence(folder: Path, serve: Serve, goalwright: Goalwright) -> None:
     server = serve(answering(greets_with_skill))
     good, bad = letters(2)
     write_cases(folder / "cases.jsonl", good, bad | {"checks": [{"contains": "DEAR"}, {"not_contains": "customer"}]})
@@ -81,9 +79,7 @@ def test_cases_are_read_from_stdin_and_resumed_by_their_ids(folder: Path, serve:
     assert (refused.status, "stdin, line 1: 'goal' is missing or empty" in refused.err) == (2, True)
 
 
-def test_a_skill_that_helps_is_found_and_the_worse_cases_are_listed(
-    folder: Path, serve: Serve, goalwright: Goalwright
-) -> None:
+def test_helpful_skill_is_found_and_worse_cases_are_listed(folder: Path, serve: Serve, goalwright: Goalwright) -> None:
     serve(answering(greets_with_skill))
     cases = letters(10)
     cases[9]["checks"] = [{"not_contains": "Dear"}]
@@ -120,16 +116,14 @@ def test_a_bound_that_compares_needs_two_variants(
         assert (ran.status, json.loads(ran.out)["error"]["hint"]) == (2, "name two with --variant")
 
 
-def test_a_comparison_without_checks_does_not_show_that_nothing_is_worse(
-    folder: Path, serve: Serve, goalwright: Goalwright
-) -> None:
+def test_no_worse_fails_without_checks(folder: Path, serve: Serve, goalwright: Goalwright) -> None:
     serve(answering(greets_with_skill))
     (folder / "goals.txt").write_text("Write a letter to Ann\n", encoding="utf-8")
     ran = goalwright("eval", "goals.txt", *MODEL, *VARIANTS, "--repeat", "1", "--check", "--no-worse", cwd=folder)
     assert (ran.status, "no case shows whether it is worse than without" in ran.err) == (1, True), ran.err
 
 
-def test_the_same_are_cases_that_both_variants_have_runs_of(folder: Path, serve: Serve, goalwright: Goalwright) -> None:
+def test_only_cases_with_runs_of_both_variants_are_compared(folder: Path, serve: Serve, goalwright: Goalwright) -> None:
     serve(answering(lambda goal, _: f"Dear customer, about: {goal}"))
     write_cases(folder / "cases.jsonl", *letters(3))
     found = evaluated(goalwright, folder, "cases.jsonl", *MODEL, *VARIANTS, "--repeat", "1")
@@ -138,7 +132,7 @@ def test_the_same_are_cases_that_both_variants_have_runs_of(folder: Path, serve:
     assert "0 cases better, 0 worse, 2 the same" in goalwright("eval", "show", "last", cwd=folder).out
 
 
-def test_a_judge_quotes_what_is_there_and_is_paid_once(folder: Path, serve: Serve, goalwright: Goalwright) -> None:
+def test_judge_must_quote_the_answer_and_is_paid_once(folder: Path, serve: Serve, goalwright: Goalwright) -> None:
     def judge(call: Call) -> str:
         quote = "Dear customer" if "greets" in part(call, "expectation") else "Yours faithfully"
         return json.dumps({"passed": True, "evidence": quote})
@@ -149,7 +143,7 @@ def test_a_judge_quotes_what_is_there_and_is_paid_once(folder: Path, serve: Serv
     found = evaluated(goalwright, folder, "cases.jsonl", *MODEL, "--judge", "openai/judge-model")
     greets, ends = found["rows"][0]["checks"][1:]
     assert (greets["passed"], greets["evidence"]) == (True, "Dear customer")
-    assert (ends["passed"], "not there" in ends["evidence"]) == (False, True)
+    assert (ends["passed"], "quote is not in the answer" in ends["evidence"]) == (False, True)
     asked = [call for call in server.calls if is_judge(call)]
     assert {call.body["model"] for call in asked} == {"judge-model"}
     assert len(asked) == 2
@@ -162,7 +156,7 @@ def test_a_judge_quotes_what_is_there_and_is_paid_once(folder: Path, serve: Serv
     assert json.loads(goalwright("replay", run, "--strict", "--json", cwd=folder).out)["drift"] == []
 
 
-def test_a_judge_that_answers_nonsense_is_a_no(folder: Path, serve: Serve, goalwright: Goalwright) -> None:
+def test_unreadable_verdict_fails_the_expectation(folder: Path, serve: Serve, goalwright: Goalwright) -> None:
     serve(answering(greets_with_skill, lambda _: "I think it is rather good."))
     case = {"id": "a", "goal": "Write a letter", "expectations": ["It is kind"], "owner": "Ann"}
     write_cases(folder / "cases.jsonl", case)
@@ -170,10 +164,10 @@ def test_a_judge_that_answers_nonsense_is_a_no(folder: Path, serve: Serve, goalw
     assert "judges its own answers" in ran.err
     assert "case a: unknown key 'owner'; it is ignored" in ran.err
     (row,) = json.loads(ran.out)["rows"]
-    assert (row["passed"], "form asked for" in row["checks"][0]["evidence"]) == (False, True)
+    assert (row["passed"], "requested format" in row["checks"][0]["evidence"]) == (False, True)
 
 
-def test_an_answer_that_the_judges_provider_refuses_fails_alone(
+def test_answer_refused_by_the_judges_provider_fails_only_its_case(
     folder: Path, serve: Serve, goalwright: Goalwright
 ) -> None:
     script = answering(greets_with_skill, pairwise="first")
@@ -196,7 +190,7 @@ def refusing(script: Script, status: int, wanted: Callable[[Call], bool]) -> Scr
     return lambda call: Fail(status, "the server says no") if is_judge(call) and wanted(call) else script(call)
 
 
-def test_a_question_that_is_refused_is_no_verdict_and_the_others_are_paid_once(
+def test_refused_question_has_no_verdict_and_others_are_paid_once(
     folder: Path, serve: Serve, goalwright: Goalwright
 ) -> None:
     server = serve(refusing(answering(greets_with_skill), 400, lambda call: "customer 0" in call.user))
@@ -212,7 +206,7 @@ def test_a_question_that_is_refused_is_no_verdict_and_the_others_are_paid_once(
 
 
 @pytest.mark.parametrize(("status", "refused"), [(401, "customer 0"), (400, "customer")])
-def test_a_judge_that_cannot_be_asked_is_named_and_what_it_said_is_kept(
+def test_failing_judge_is_named_and_its_verdicts_are_kept(
     status: int, refused: str, folder: Path, serve: Serve, goalwright: Goalwright
 ) -> None:
     script = answering(greets_with_skill)
@@ -222,6 +216,7 @@ def test_a_judge_that_cannot_be_asked_is_named_and_what_it_said_is_kept(
     error = evaluated(goalwright, folder, *arguments, status=4)["error"]
     assert error["message"].startswith("the judge of evaluation 2")
     assert "--model" not in error["hint"]
+    assert "--judge" in error["hint"]
     assert "continue with --resume" in error["hint"]
     server.script = script
     found = evaluated(goalwright, folder, *arguments, "--resume")
@@ -271,7 +266,7 @@ def test_damaged_cases_are_named_by_line_and_nothing_runs(
         ("a=--model 'x", "No closing quotation"),
     ],
 )
-def test_a_variant_that_cannot_be_is_refused(variant: str, told: str, folder: Path, goalwright: Goalwright) -> None:
+def test_invalid_variant_is_refused(variant: str, told: str, folder: Path, goalwright: Goalwright) -> None:
     write_cases(folder / "cases.jsonl", *letters(1))
     ran = goalwright("eval", "cases.jsonl", *MODEL, "--variant", variant, "--variant", "b=", cwd=folder)
     assert (ran.status, told in " ".join(ran.err.split())) == (2, True), ran.err
@@ -286,14 +281,14 @@ def test_a_variant_can_be_without_tools(folder: Path, serve: Serve, goalwright: 
 
 
 @pytest.mark.parametrize("flag", ["--retry-errors", "--rerun-changed"])
-def test_what_was_never_run_is_not_run_again(flag: str, folder: Path, goalwright: Goalwright) -> None:
+def test_rerun_flags_need_resume(flag: str, folder: Path, goalwright: Goalwright) -> None:
     (folder / "cases.jsonl").write_text('{"goal": "Greet Ana"}\n', encoding="utf-8")
     ran = goalwright("eval", "cases.jsonl", flag, cwd=folder)
     assert ran.status == 2
     assert "--retry-errors and --rerun-changed need --resume" in ran.err
 
 
-def test_an_evaluation_goes_on_where_it_stopped(folder: Path, serve: Serve, goalwright: Goalwright) -> None:
+def test_evaluation_resumes_where_it_stopped(folder: Path, serve: Serve, goalwright: Goalwright) -> None:
     server = serve(answering(greets_with_skill))
     write_cases(folder / "cases.jsonl", *letters(6))
     arguments = ["cases.jsonl", *MODEL, *VARIANTS, "--repeat", "1", "--jobs", "1"]
@@ -310,9 +305,7 @@ def test_an_evaluation_goes_on_where_it_stopped(folder: Path, serve: Serve, goal
     assert (again["variants"], len(server.calls)) == (found["variants"], 24)
 
 
-def test_results_of_another_model_are_not_shown_as_those_of_this_one(
-    folder: Path, serve: Serve, goalwright: Goalwright
-) -> None:
+def test_resume_refuses_a_changed_model(folder: Path, serve: Serve, goalwright: Goalwright) -> None:
     server = serve(answering(greets_with_skill))
     write_cases(folder / "cases.jsonl", *letters(2), letters(3)[2] | {"model": "openai/own"})
     found = evaluated(goalwright, folder, "cases.jsonl", *MODEL, "--timeout", "99")
@@ -329,9 +322,7 @@ def test_results_of_another_model_are_not_shown_as_those_of_this_one(
     assert len(server.calls) == paid + 4
 
 
-def test_results_of_a_skill_that_was_changed_are_not_shown_as_those_of_the_new_one(
-    folder: Path, serve: Serve, goalwright: Goalwright
-) -> None:
+def test_resume_refuses_a_changed_skill(folder: Path, serve: Serve, goalwright: Goalwright) -> None:
     server = serve(answering(greets_with_skill))
     skill = folder / "skills" / SKILL
     (skill / "evals").mkdir()
@@ -353,7 +344,7 @@ def test_results_of_a_skill_that_was_changed_are_not_shown_as_those_of_the_new_o
     assert json.loads(again.out)["differences"][0]["verdict"] == "no difference shown"
 
 
-def test_a_command_runs_only_once_its_folder_is_trusted(folder: Path, serve: Serve, goalwright: Goalwright) -> None:
+def test_command_runs_only_in_a_trusted_folder(folder: Path, serve: Serve, goalwright: Goalwright) -> None:
     serve(answering(greets_with_skill))
     (folder / "evals").mkdir()
     grade = "import json, sys\nresult = json.load(sys.stdin)\nsys.exit('Dear' not in result['answer'])\n"
@@ -369,7 +360,7 @@ def test_a_command_runs_only_once_its_folder_is_trusted(folder: Path, serve: Ser
 
 
 @pytest.mark.parametrize("journal", [(), ("--journal", "runs.sqlite")])
-def test_a_command_beside_cases_at_the_top_of_the_workspace_stays_trusted(
+def test_command_in_the_workspace_folder_stays_trusted(
     folder: Path, serve: Serve, goalwright: Goalwright, journal: tuple[str, ...]
 ) -> None:
     serve(answering(greets_with_skill))
@@ -406,7 +397,7 @@ def test_a_run_that_fails_does_not_pass(folder: Path, serve: Serve, goalwright: 
     assert (row["passed"], row["checks"][0]["evidence"].startswith("failed:")) == (False, True)
 
 
-def test_a_judge_is_needed_where_only_variants_have_models(folder: Path, serve: Serve, goalwright: Goalwright) -> None:
+def test_judge_is_required_if_only_variants_have_models(folder: Path, serve: Serve, goalwright: Goalwright) -> None:
     server = serve(answering(greets_with_skill))
     write_cases(folder / "cases.jsonl", letters(1)[0] | {"expectations": ["It is kind"]})
     variants = ("--variant", "a=--model openai/a", "--variant", "b=--model openai/b", "--repeat", "1")
@@ -417,7 +408,7 @@ def test_a_judge_is_needed_where_only_variants_have_models(folder: Path, serve: 
     assert [variant["pass_rate"] for variant in found["variants"]] == [1.0, 1.0]
 
 
-def test_a_pattern_is_matched_beside_the_program(folder: Path, serve: Serve, goalwright: Goalwright) -> None:
+def test_regex_is_matched_in_a_child_process(folder: Path, serve: Serve, goalwright: Goalwright) -> None:
     serve(answering(lambda goal, _: "a" * 60 + "!"))
     checks = [{"regex": "^a+!$"}, {"regex": "(a+)+$"}, {"regex": "A!"}]
     write_cases(folder / "cases.jsonl", letters(1)[0] | {"checks": checks})

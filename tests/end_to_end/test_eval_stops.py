@@ -60,7 +60,7 @@ def interrupted(nursery: Nursery, folder: Path, ready: Callable[[], bool], *argu
 
 
 @pytest.mark.parametrize("judging", [False, True], ids=["among the runs", "among the judge's calls"])
-def test_a_stopped_evaluation_exits_with_130_says_what_is_free_and_goes_on(
+def test_stopped_evaluation_exits_with_130_and_resumes(
     judging: bool, tmp_path: Path, serve: Serve, nursery: Nursery, goalwright: Callable[..., Ran]
 ) -> None:
     server = serve(slowly(lambda call: is_judge(call) == judging))
@@ -89,7 +89,7 @@ def test_a_stopped_evaluation_exits_with_130_says_what_is_free_and_goes_on(
     assert (len(asked), sum(asked.values()) <= len(asked) + 2) == (24, True)
 
 
-def test_a_budget_that_ends_while_judging_exits_with_5_and_the_rest_is_paid_later(
+def test_budget_spent_while_judging_exits_with_5_and_resumes(
     tmp_path: Path, serve: Serve, goalwright: Callable[..., Ran]
 ) -> None:
     server = serve(answering(lambda goal, _: f"Dear Ann, about: {goal}"))
@@ -107,9 +107,7 @@ def test_a_budget_that_ends_while_judging_exits_with_5_and_the_rest_is_paid_late
     assert (len(asked), max(asked.values())) == (16, 1)
 
 
-def test_scores_are_sent_as_spans_where_that_is_asked_for(
-    tmp_path: Path, serve: Serve, goalwright: Callable[..., Ran]
-) -> None:
+def test_scores_are_sent_as_spans_on_request(tmp_path: Path, serve: Serve, goalwright: Callable[..., Ran]) -> None:
     serve(answering(lambda goal, _: f"Dear Ann, about: {goal}"))
     write_cases(tmp_path / "cases.jsonl", *letters(2))
     with collecting() as (url, sent):

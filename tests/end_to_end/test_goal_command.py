@@ -6,8 +6,8 @@ import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from goalwright.telemetry.otlp import spans
-from goalwright.traces.html_page import render
+from goalwright.interfaces.web.trace_page import render
+from goalwright.telemetry.spans import spans
 from tests.goalwright.recorded import rows
 from tests.nursery import Ran
 from tests.openai_server import Answer, Call, OpenAIServer, Say, Script, scripted

@@ -82,7 +82,7 @@ def improved(goalwright: Goalwright, folder: Path, *arguments: str, status: int 
     return document
 
 
-def test_an_edit_that_helps_is_accepted_and_written_only_if_asked(
+def test_helpful_edit_is_accepted_and_written_only_on_request(
     folder: Path, serve: Serve, goalwright: Goalwright
 ) -> None:
     server = serve(proposing(edit(GOOD)))
@@ -102,9 +102,7 @@ def test_an_edit_that_helps_is_accepted_and_written_only_if_asked(
     assert GOOD in file.read_text(encoding="utf-8")
 
 
-def test_a_file_that_changed_meanwhile_is_not_written_and_the_report_is_still_one_document(
-    folder: Path, serve: Serve, goalwright: Goalwright
-) -> None:
+def test_changed_file_is_not_overwritten(folder: Path, serve: Serve, goalwright: Goalwright) -> None:
     file = folder / "skills" / SKILL / "SKILL.md"
     work = proposing(edit(GOOD))
 
@@ -123,9 +121,7 @@ def test_a_file_that_changed_meanwhile_is_not_written_and_the_report_is_still_on
     assert file.read_text(encoding="utf-8") == f"{TEXT}\nBe brief.\n"
 
 
-def test_an_edit_of_several_lines_fits_a_file_with_other_line_ends(
-    folder: Path, serve: Serve, goalwright: Goalwright
-) -> None:
+def test_edit_of_several_lines_fits_other_line_ends(folder: Path, serve: Serve, goalwright: Goalwright) -> None:
     old = f"# Polite letters\n\n{STEP}"
     server = serve(proposing(edit(f"{old}\nClose with a signature.", old=old)))
     write_cases(folder / "cases.jsonl", *signed(9))
@@ -153,9 +149,7 @@ def test_a_skill_that_fails_its_check_is_refused_before_any_call(
     assert (server.calls, file.read_bytes()) == ([], before)
 
 
-def test_each_gate_refuses_with_its_reason_and_the_next_round_is_told(
-    folder: Path, serve: Serve, goalwright: Goalwright
-) -> None:
+def test_refusals_are_shown_to_the_next_round(folder: Path, serve: Serve, goalwright: Goalwright) -> None:
     gaming = edit(f"{STEP}\nAlways write that the letter is signed by the sender.")
     bad_form = edit("name: other-name", old="name: polite-letters")
     harmful = edit("Be rude.")
@@ -213,7 +207,7 @@ def test_a_budget_of_tokens_counts_over_all_steps(folder: Path, serve: Serve, go
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_stop_while_an_edit_is_proposed_ends_it_without_another_call(
+def test_stop_during_a_proposal_sends_no_further_call(
     number: signal.Signals, folder: Path, serve: Serve, nursery: Nursery
 ) -> None:
     answered = threading.Event()
@@ -244,7 +238,7 @@ def test_a_stop_while_an_edit_is_proposed_ends_it_without_another_call(
     assert (folder / "skills" / SKILL / "SKILL.md").read_text(encoding="utf-8") == TEXT
 
 
-def test_a_skill_is_compared_with_its_absence_after_what_is_free(
+def test_skill_is_compared_with_its_absence_after_a_free_preview(
     folder: Path, serve: Serve, goalwright: Goalwright
 ) -> None:
     serve(answering(signs))
@@ -316,9 +310,7 @@ def test_an_old_version_is_taken_from_git_or_a_folder(folder: Path, serve: Serve
     assert (ran.status, "there is no skill" in ran.err) == (2, True)
 
 
-def test_the_other_skills_of_a_folder_of_skills_stay_beside_another_version(
-    tmp_path: Path, serve: Serve, goalwright: Goalwright
-) -> None:
+def test_other_skills_are_kept_beside_another_version(tmp_path: Path, serve: Serve, goalwright: Goalwright) -> None:
     serve(proposing(edit(GOOD)))
     mine, work = tmp_path / "mine" / "skills", tmp_path / "work"
     work.mkdir()
@@ -340,9 +332,7 @@ def test_the_other_skills_of_a_folder_of_skills_stay_beside_another_version(
     assert GOOD in (mine / "letters" / SKILL / "SKILL.md").read_text(encoding="utf-8")
 
 
-def test_a_folder_of_skills_counts_before_the_workspaces_own_wherever_it_is_named(
-    folder: Path, serve: Serve, goalwright: Goalwright
-) -> None:
+def test_skills_dir_takes_precedence_over_the_workspace(folder: Path, serve: Serve, goalwright: Goalwright) -> None:
     serve(answering(signs))
     other = folder / "elsewhere"
     add_skill(other, SKILL, TEXT.replace(STEP, GOOD))

@@ -1,7 +1,7 @@
-"""What a case can check without a judge, each kind in a module of its own; `check` reads them from a case.
+"""The checks of a case, without a judge.
 
-answer_checks   of the answer and the run's figures
-regex_check     of the answer, in a process that can be ended (`regex_worker`)
-file_check      of the files that a run left
-command_check   by a program, which needs trust
+check.py          parses a check from a case file
+answer_checks.py  checks of the answer, the figures and the files of a run
+regex_check.py    regular expressions, matched in a child process (regex_worker.py)
+command_check.py  checks that run a trusted program
 """

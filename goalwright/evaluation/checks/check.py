@@ -1,4 +1,4 @@
-"""The checks of a case, as its file has them: an object with one known name as its key."""
+"""Parses the checks of a case: objects with one known check as their key."""
 
 from __future__ import annotations
 
@@ -12,22 +12,19 @@ from goalwright_executor.model_loop.data_schema import DataSchema
 from goalwright_skills.errors import InputError
 from goalwright_skills.text.formatting import guess, shorten
 
-_SHOWN = 80
+_NAME_LENGTH = 80
 _LONGEST = 10_000
 _FILE_KEYS = ("path", "contains", "json_schema", "min_bytes", "exact")
 _TASK_KEYS = ("min", "max", "min_parallel")
 
 
 class BadCheck(ValueError):
-    """What is wrong with a check."""
+    """A check is invalid."""
 
 
 @dataclass(frozen=True, slots=True)
 class CaseCheck:
-    """What must hold for an answer: its kind, the value that the kind needs, and the check as it was written.
-
-    Texts are compared without regard to case unless `exact`.
-    """
+    """A check: its kind, its value, and its `raw` form from the case file; texts match in any case unless `exact`."""
 
     kind: str
     value: Any
@@ -36,25 +33,26 @@ class CaseCheck:
 
     @property
     def name(self) -> str:
-        """The check in a few words."""
-        return shorten(self.value if self.kind == "expectation" else f"{self.kind}: {_shown(self.value)}", _SHOWN)
+        """A short name for the check."""
+        return shorten(
+            self.value if self.kind == "expectation" else f"{self.kind}: {_text_of(self.value)}", _NAME_LENGTH
+        )
 
 
 def read_check(raw: object) -> CaseCheck:
-    """The check in a value of a file; raises BadCheck if it is none."""
+    """Parse a check; raises BadCheck if it is invalid."""
     if isinstance(raw, str):  # a sentence, as `expectations` has them
         raw = {"expectation": raw}
     if not isinstance(raw, Mapping):
-        raise BadCheck(f'a check is an object such as {{"contains": "Dear"}}, not {type(raw).__name__}')
+        raise BadCheck(f'a check must be an object such as {{"contains": "Dear"}}, not {type(raw).__name__}')
     kinds = [key for key in raw if key in _READERS]
     if len(kinds) != 1:
-        known = ", ".join(_READERS)
         if kinds:
-            raise BadCheck(f"a check has one of {', '.join(kinds)}, not several")
+            raise BadCheck(f"a check can have only one of {', '.join(kinds)}")
         near = next((near for key in raw if (near := guess(str(key), _READERS))), "")
         raise BadCheck(
             f"there is no check {', '.join(map(str, raw))!r}; "
-            + (f"did you mean {near!r}?" if near else f"checks are: {known}")
+            + (f"did you mean {near!r}?" if near else f"checks are: {', '.join(_READERS)}")
         )
     (kind,) = kinds
     unknown = [str(key) for key in raw if key not in (kind, "exact")]
@@ -66,17 +64,17 @@ def read_check(raw: object) -> CaseCheck:
         raise BadCheck(str(error) if kind in str(error) else f"the check {kind!r}: {error}") from error
 
 
-def _shown(value: Any) -> str:
+def _text_of(value: Any) -> str:
     if isinstance(value, Mapping):
-        return ", ".join(f"{key} {_shown(inner)}" for key, inner in value.items())
+        return ", ".join(f"{key} {_text_of(inner)}" for key, inner in value.items())
     return " ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
 def _text(value: Any) -> str:
     if not isinstance(value, str) or not value.strip():
-        raise BadCheck(f"it needs a text, not {value!r}")
+        raise BadCheck(f"it must be a string, not {value!r}")
     if len(value) > _LONGEST:
-        raise BadCheck(f"its text has more than {_LONGEST:,} characters")
+        raise BadCheck(f"it is longer than {_LONGEST:,} characters")
     return value
 
 
@@ -90,7 +88,7 @@ def _regex(value: Any) -> str:
 
 def _schema(value: Any) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
-        raise BadCheck("'json_schema' must be an object with a JSON Schema")
+        raise BadCheck("'json_schema' must be a JSON Schema object")
     try:
         return DataSchema.of(value).document
     except InputError as error:
@@ -99,7 +97,7 @@ def _schema(value: Any) -> Mapping[str, Any]:
 
 def _number(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
-        raise BadCheck(f"it needs a number of 0 or more, not {value!r}")
+        raise BadCheck(f"it must be a number of 0 or more, not {value!r}")
     return value
 
 
@@ -111,11 +109,11 @@ def _flag(value: Any) -> bool:
 
 def _count(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise BadCheck(f"it needs a whole number of 0 or more, not {value!r}")
+        raise BadCheck(f"it must be an integer of 0 or more, not {value!r}")
     return value
 
 
-def _known(value: Mapping[Any, Any], kind: str, keys: tuple[str, ...]) -> None:
+def _check_keys(value: Mapping[Any, Any], kind: str, keys: tuple[str, ...]) -> None:
     if unknown := [str(key) for key in value if key not in keys]:
         raise BadCheck(f"'{kind}' has the unknown key {unknown[0]!r}; it has: {', '.join(keys)}")
 
@@ -125,7 +123,7 @@ def _file(value: Any) -> Mapping[str, Any]:
         value = {"path": value}
     if not isinstance(value, Mapping) or "path" not in value:
         raise BadCheck('\'file\' needs a path or pattern, such as {"path": "*.csv"}')
-    _known(value, "file", _FILE_KEYS)
+    _check_keys(value, "file", _FILE_KEYS)
     readers: dict[str, Callable[[Any], Any]] = {
         "path": _text,
         "contains": _text,
@@ -139,7 +137,7 @@ def _file(value: Any) -> Mapping[str, Any]:
 def _tasks(value: Any) -> Mapping[str, int]:
     if not isinstance(value, Mapping) or not value:
         raise BadCheck(f"'tasks' needs bounds: {', '.join(_TASK_KEYS)}")
-    _known(value, "tasks", _TASK_KEYS)
+    _check_keys(value, "tasks", _TASK_KEYS)
     return {key: _count(inner) for key, inner in value.items()}
 
 

@@ -1,4 +1,4 @@
-"""The check `regex`: a pattern may be a stranger's, and some take longer than anybody waits."""
+"""The check `regex`: matches untrusted patterns in a child process with a CPU time limit."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ class MatchTooSlow(Exception):
 
 @dataclass(slots=True)
 class RegexMatcher:
-    """Matches patterns in a worker process, which is started when it is needed; `close` ends it."""
+    """Matches patterns in a worker process that starts on first use."""
 
     _process: subprocess.Popen[bytes] | None = None
 
     def search(self, pattern: str, text: str, *, exact: bool) -> str | None:
-        """What the pattern finds, None if that is nothing; raises MatchTooSlow."""
-        process = self._running()
-        order = {"pattern": pattern, "text": text, "exact": exact, "seconds": SECONDS, "longest": EVIDENCE}
-        assert process.stdin is not None and process.stdout is not None  # noqa: S101, PT018 - pipes, as ordered
+        """Return the first match, or None; raises MatchTooSlow."""
+        process = self._worker()
+        request = {"pattern": pattern, "text": text, "exact": exact, "seconds": SECONDS, "longest": EVIDENCE}
+        assert process.stdin is not None and process.stdout is not None  # noqa: S101, PT018 - both are pipes
         try:
-            process.stdin.write(json.dumps(order).encode() + b"\n")
+            process.stdin.write(json.dumps(request).encode() + b"\n")
             process.stdin.flush()
             line = process.stdout.readline()
         except OSError:
@@ -43,21 +43,21 @@ class RegexMatcher:
         if not line:
             self.close()
             raise MatchTooSlow
-        found: str | None = json.loads(line)
-        return found
+        match: str | None = json.loads(line)
+        return match
 
-    def _running(self) -> subprocess.Popen[bytes]:
+    def _worker(self) -> subprocess.Popen[bytes]:
         if self._process is None:
             command = [sys.executable, "-I", "-S", regex_worker.__file__]
             pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
-            # A session of its own: Ctrl-C at the terminal is not for it.
+            # A new session, so that Ctrl-C at the terminal does not reach the worker.
             self._process = subprocess.Popen(
                 command, stdin=pipe, stdout=pipe, stderr=nothing, cwd="/", env={}, start_new_session=True
             )
         return self._process
 
     def close(self) -> None:
-        """End the worker."""
+        """Stop the worker."""
         process, self._process = self._process, None
         if process is not None:
             with process:
@@ -65,11 +65,11 @@ class RegexMatcher:
 
 
 def regex_check(check: CaseCheck, result: Result, matcher: RegexMatcher) -> CheckResult:
-    """Whether something in the answer matches; a pattern that takes too long does not."""
+    """Check that the answer has a match; a pattern that takes too long has none."""
     try:
-        found = matcher.search(check.value, result.answer or "", exact=check.exact)
+        match = matcher.search(check.value, result.answer or "", exact=check.exact)
     except MatchTooSlow:
-        told = f"the pattern takes longer than {SECONDS:g} s, or too much memory; write a simpler one"
-        return CheckResult(check.name, passed=False, evidence=told)
-    evidence = "nothing in the answer matches" if found is None else shorten(found, EVIDENCE)
-    return CheckResult(check.name, found is not None, evidence)
+        reason = f"the pattern takes longer than {SECONDS:g} s, or too much memory; write a simpler one"
+        return CheckResult(check.name, passed=False, evidence=reason)
+    evidence = "nothing in the answer matches" if match is None else shorten(match, EVIDENCE)
+    return CheckResult(check.name, match is not None, evidence)

@@ -1,7 +1,7 @@
-"""Matches regular expressions in a process of its own: one that takes too long ends with the process.
+"""Matches regular expressions in a child process that can be killed.
 
-It is run as a script and imports nothing of goalwright. Each line of its input is a pattern with a text, each line of its
-output what was found.
+It runs as a script and imports nothing from goalwright. Each input line is a JSON request with a pattern and a text,
+each output line its first match.
 """
 
 from __future__ import annotations
@@ -16,15 +16,17 @@ MEMORY = 1024**3
 
 
 def main() -> None:
-    """Answer every line until there are no more."""
+    """Answer requests until the input ends."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     for line in sys.stdin.buffer:
-        order = json.loads(line)
-        # The system ends the process at this much CPU time, even while it is inside a match.
-        signal.setitimer(signal.ITIMER_PROF, order["seconds"])
-        found = re.search(order["pattern"], order["text"], re.MULTILINE | (0 if order["exact"] else re.IGNORECASE))
+        request = json.loads(line)
+        # The kernel kills the process after this much CPU time, even during a match.
+        signal.setitimer(signal.ITIMER_PROF, request["seconds"])
+        match = re.search(
+            request["pattern"], request["text"], re.MULTILINE | (0 if request["exact"] else re.IGNORECASE)
+        )
         signal.setitimer(signal.ITIMER_PROF, 0)
-        sys.stdout.write(json.dumps(None if found is None else found.group()[: order["longest"]]) + "\n")
+        sys.stdout.write(json.dumps(None if match is None else match.group()[: request["longest"]]) + "\n")
         sys.stdout.flush()
 
 

@@ -1,7 +1,6 @@
-"""Edits of a skill behind gates: a model proposes one, and it counts only if cases that it never saw get better.
+"""Improves a skill: a model proposes an edit, which is accepted only if held-out cases get better.
 
-improve.py     improve_skill: rounds of proposals, until one passes every gate
-split.py       working and held-out cases
-edit.py        one bounded edit; proposal.py asks a model for it
-gates.py       the gates that cost nothing, and those that run cases
+improve.py  rounds of proposals, until one passes every gate
+edit.py     a bounded edit, and asking a model for it
+gates.py    the gates
 """

@@ -23,6 +23,14 @@ _TOOL_FLAGS = {
 def hint_for(error: GoalwrightError) -> str:
     """Return what to do next about an error; by default the error's own hint."""
     from goalwright.batch.options import OptionNeeded
+    from goalwright.evaluation.errors import (
+        EvaluationChanged,
+        Interrupted,
+        JudgeFailed,
+        NoJudge,
+        NoReport,
+        UntrustedChecks,
+    )
     from goalwright.runs.plans.plan_file import InvalidPlan
     from goalwright.runs.recipes.recipe import RecipeExists
     from goalwright.settings.default_model import NoModel
@@ -48,6 +56,13 @@ def hint_for(error: GoalwrightError) -> str:
                 f'give the price in your config.toml: [prices] "{model}" = {{ input = 1.00, output = 4.00 }}, in US '
                 "dollars per million tokens; or pass --allow-unknown-cost, which counts $15 per million"
             )
+        case JudgeFailed():
+            remedy = f"{error.remedy} (--judge NAME); then " if error.remedy else ""
+            return remedy + (
+                "continue with --resume: runs and verdicts are kept"
+                if error.evaluation
+                else "score again: verdicts are kept"
+            )
         case KeyRefused() | UnknownModel() | RequestRefused() | ContentRefused() if error.hint:
             return f"{error.hint} (--model NAME)"
         case PlanError() if error.hint:
@@ -56,6 +71,16 @@ def hint_for(error: GoalwrightError) -> str:
             return f"{error.hint}\nFor one command: --model NAME, or --model local --yes to download the local model."
         case UntrustedRecord():
             return f"{error.hint} (--trust, --model NAME)"
+        case NoJudge():
+            return "choose the judge's model with --judge"
+        case UntrustedChecks():
+            return "read them, then run again with --trust"
+        case EvaluationChanged():
+            return "rerun the changed cases with --rerun-changed, or omit --resume for a new evaluation"
+        case NoReport():
+            return f"{error.remove}run its command again with --resume: finished runs are not paid for again"
+        case Interrupted():
+            return "the same command with --resume continues; finished runs are not paid for again"
         case InvalidPlan(tools=[_, *_] as tools):
             return "; ".join(
                 (*(f"{tool} needs {_TOOL_FLAGS[tool]}" for tool in tools), "fix the plan and run it again")

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 
 from starlette.responses import Response
 
+from goalwright.interfaces.web import page_script
 from goalwright.interfaces.web.errors import HttpError
 from goalwright.interfaces.web.replies import accepts_gzip, pack
-from goalwright.traces import page_script
 
 if TYPE_CHECKING:
     from starlette.requests import Request

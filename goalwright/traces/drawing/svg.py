@@ -1,4 +1,4 @@
-"""A plan as an SVG picture that needs nothing else: no script, no font, no link."""
+"""A plan as a self-contained SVG picture."""
 
 from __future__ import annotations
 
@@ -6,19 +6,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
-from goalwright.traces.drawing.label import label
-from goalwright.traces.drawing.layers import layers
+from goalwright.traces.drawing.layout import label, layers
 
 if TYPE_CHECKING:
     from goalwright_planner.plan.plan import Plan
 
-_CHARACTER = 7.2  # the width of one, about; those of some languages take two
+
+_CHARACTER = 7.2  # approximate width; wide characters count twice
 _LINE = 17
 _PADDING = 12
-_ACROSS = 24
-_DOWN = 48
-_EDGE = 16
-_MORE = ' class="more"'
+_COLUMN_GAP = 24
+_ROW_GAP = 48
+_MARGIN = 16
 _STYLE = """
 text { font: 12px ui-monospace, monospace; fill: #1f2328; } .more { fill: #656d76; }
 rect { fill: #f6f8fa; stroke: #d0d7de; } .skill rect { stroke: #8250df; } .tool rect { stroke: #1a7f37; }
@@ -34,7 +33,7 @@ _Labelled = tuple[str, str, list[str]]  # id, kind, lines
 
 @dataclass(frozen=True, slots=True)
 class _Box:
-    """A task's place in the picture."""
+    """The position and text of a task."""
 
     kind: str
     lines: list[str]
@@ -45,7 +44,7 @@ class _Box:
 
 
 def svg(plan: Plan) -> str:
-    """The picture, one layer of tasks below the other."""
+    """Draw a plan, one layer below the other."""
     plan = plan.without_grown()
     rows: list[list[_Labelled]] = [
         [(task.id, task.action_type, label(task)) for task in layer] for layer in layers(plan)
@@ -55,34 +54,34 @@ def svg(plan: Plan) -> str:
         answer = ""  # no task has this id
         rows.append([(answer, "answer", ["answer"])])
         edges += [(task.id, answer) for task in plan.finals]
-    boxes, width, height = _placed(rows)
+    boxes, width, height = _place(rows)
     size = f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}"'
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label="task graph">',
         f"<style>{_STYLE}</style>",
         *(_edge(boxes[before], boxes[after]) for before, after in edges),
-        *(_drawn(box) for box in boxes.values()),
+        *(_draw(box) for box in boxes.values()),
         "</svg>",
     ]
     return "\n".join(parts) + "\n"
 
 
-def _placed(rows: list[list[_Labelled]]) -> tuple[dict[str, _Box], float, float]:
+def _place(rows: list[list[_Labelled]]) -> tuple[dict[str, _Box], float, float]:
     sizes = {
         key: (max(map(_columns, lines)) * _CHARACTER + 2 * _PADDING, len(lines) * _LINE + _PADDING)
         for row in rows
         for key, _, lines in row
     }
-    widths = [sum(sizes[key][0] for key, *_ in row) + _ACROSS * (len(row) - 1) for row in rows]
-    total, y = max(widths, default=0) + 2 * _EDGE, float(_EDGE)
+    widths = [sum(sizes[key][0] for key, *_ in row) + _COLUMN_GAP * (len(row) - 1) for row in rows]
+    total, y = max(widths, default=0) + 2 * _MARGIN, float(_MARGIN)
     boxes: dict[str, _Box] = {}
     for row, row_width in zip(rows, widths, strict=True):
         x = (total - row_width) / 2
         for key, kind, lines in row:
             boxes[key] = _Box(kind, lines, x, y, *sizes[key])
-            x += sizes[key][0] + _ACROSS
-        y += max(sizes[key][1] for key, *_ in row) + _DOWN
-    return boxes, total, max(y - _DOWN + _EDGE, 2 * _EDGE)
+            x += sizes[key][0] + _COLUMN_GAP
+        y += max(sizes[key][1] for key, *_ in row) + _ROW_GAP
+    return boxes, total, max(y - _ROW_GAP + _MARGIN, 2 * _MARGIN)
 
 
 def _columns(text: str) -> int:
@@ -95,7 +94,7 @@ def _edge(before: _Box, after: _Box) -> str:
     return f'<path d="M{x1:.1f} {y1:.1f} C{x1:.1f} {middle:.1f} {x2:.1f} {middle:.1f} {x2:.1f} {y2:.1f}"/>'
 
 
-def _drawn(box: _Box) -> str:
+def _draw(box: _Box) -> str:
     texts = "".join(
         f'<text x="{box.x + _PADDING:.1f}" y="{box.y + _PADDING / 2 + _LINE * (number + 0.75):.1f}"'
         f"{'' if number == 0 else ' class=' + chr(34) + 'more' + chr(34)}>{escape(line)}</text>"

@@ -49,25 +49,25 @@ RESULT = Result(
         ({"max_calls": 4}, True),
     ],
 )
-def test_a_check_says_whether_it_holds(raw: dict[str, Any], passed: bool) -> None:
+def test_check_passes_or_fails_with_evidence(raw: dict[str, Any], passed: bool) -> None:
     found = answer_check(read_check(raw), RESULT)
     assert found.passed is passed
     assert found.evidence
 
 
-def test_an_unknown_cost_does_not_pass() -> None:
+def test_unknown_cost_fails_max_cost() -> None:
     found = answer_check(read_check({"max_cost": 1}), replace(RESULT, cost_usd=None))
-    assert (found.passed, found.evidence) == (False, "what it cost is not known")
+    assert (found.passed, found.evidence) == (False, "the cost is unknown")
 
 
-def test_json_is_read_from_the_answer_or_taken_from_the_data() -> None:
+def test_json_schema_validates_the_answer_or_the_data() -> None:
     check = read_check({"json_schema": {"type": "object", "required": ["name"]}})
     assert answer_check(check, replace(RESULT, answer='```json\n{"name": "Ann"}\n```')).passed
     assert not answer_check(check, replace(RESULT, answer='{"nam": "Ann"}')).passed
     assert answer_check(check, replace(RESULT, data={"name": "Ann"})).passed
 
 
-def test_the_width_of_a_graph_is_the_most_that_can_run_side_by_side() -> None:
+def test_width_is_the_number_of_parallel_tasks() -> None:
     assert width(PLAN) == 4, "c, d, y and z, although they are not equally deep"
     assert width(None) == 0
 
@@ -76,20 +76,20 @@ def test_the_width_of_a_graph_is_the_most_that_can_run_side_by_side() -> None:
     ("raw", "told"),
     [
         ({}, "checks are: contains"),
-        ({"contains": "a", "regex": "b"}, "not several"),
-        ({"contains": 3}, "needs a text"),
+        ({"contains": "a", "regex": "b"}, "can have only one of"),
+        ({"contains": 3}, "must be a string"),
         ({"contains": "a", "exakt": True}, "unknown key 'exakt'"),
         ({"json_schema": {"type": "nothing"}}, "is not a JSON Schema"),
         ({"file": {"min_bytes": 3}}, "needs a path"),
         ({"file": {"path": "a", "bytes": 3}}, "unknown key 'bytes'"),
         ({"tasks": {"minimum": 1}}, "unknown key 'minimum'"),
-        ({"tasks": {"min": "a"}}, "^the check 'tasks': it needs a whole number of 0 or more, not 'a'$"),
-        ({"max_calls": 1.5}, "whole number"),
+        ({"tasks": {"min": "a"}}, "^the check 'tasks': it must be an integer of 0 or more, not 'a'$"),
+        ({"max_calls": 1.5}, "must be an integer"),
         ({"max_cost": -1}, "0 or more"),
         ({"command": "python grade.py"}, "a program and its arguments"),
-        (7, "a check is an object"),
+        (7, "a check must be an object"),
     ],
 )
-def test_what_is_no_check_is_refused_with_a_reason(raw: Any, told: str) -> None:
+def test_invalid_check_is_refused_with_a_reason(raw: Any, told: str) -> None:
     with pytest.raises(BadCheck, match=told):
         read_check(raw)

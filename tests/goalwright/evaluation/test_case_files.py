@@ -13,7 +13,7 @@ from goalwright.evaluation.case_files import read_cases
 from goalwright_skills.errors import InputError
 
 
-def test_yaml_and_json_lines_hold_the_same(tmp_path: Path) -> None:
+def test_yaml_and_json_lines_give_equal_cases(tmp_path: Path) -> None:
     (tmp_path / "data.csv").write_text("a\n", encoding="utf-8")
     case = {"id": "a", "goal": "Do it", "files": ["data.csv"], "tags": ["x"], "expectations": ["It is done"]}
     (tmp_path / "cases.jsonl").write_text(json.dumps(case | {"checks": [{"contains": "x"}]}), encoding="utf-8")
@@ -26,14 +26,14 @@ def test_yaml_and_json_lines_hold_the_same(tmp_path: Path) -> None:
     assert [check.kind for check in lines.checks] == ["contains", "expectation"]
 
 
-def test_checks_that_cost_nothing_come_first() -> None:
+def test_free_checks_come_first() -> None:
     (case,) = read_cases(
         [{"goal": "x", "checks": [{"expectation": "a"}, {"command": ["true"]}, {"contains": "b"}], "id": "i"}]
     )
     assert [check.kind for check in case.checks] == ["contains", "command", "expectation"]
 
 
-def test_what_is_expected_is_an_expectation_if_there_is_no_other(tmp_path: Path) -> None:
+def test_expected_output_is_an_expectation_without_other_checks(tmp_path: Path) -> None:
     evals = [
         {"id": 1, "prompt": "p", "expected_output": "A table"},
         {"id": 2, "prompt": "q", "assertions": ["It has b", {"id": 1, "text": "It has c"}]},
@@ -45,7 +45,7 @@ def test_what_is_expected_is_an_expectation_if_there_is_no_other(tmp_path: Path)
     assert second.expectations == ("It has b", "It has c")
 
 
-def test_cases_of_several_files_with_the_same_ids_are_told_apart(tmp_path: Path) -> None:
+def test_shared_ids_are_prefixed_with_their_file(tmp_path: Path) -> None:
     for folder in ("a/pdf", "b/pdf", "b/csv"):
         evals = [{"id": 1, "prompt": f"{folder} 1"}, {"id": folder, "prompt": f"{folder} 2"}]
         (tmp_path / folder / "evals").mkdir(parents=True)
@@ -65,7 +65,7 @@ def test_cases_of_several_files_with_the_same_ids_are_told_apart(tmp_path: Path)
         read_cases([{"id": 1, "goal": "x"}, {"id": 1, "goal": "y"}])
 
 
-def test_a_goal_file_with_variables_has_no_checks(tmp_path: Path) -> None:
+def test_goal_file_with_variables_has_no_checks(tmp_path: Path) -> None:
     (tmp_path / "goals.csv").write_text("goal,who\nWrite to <<who>>,Ann\n", encoding="utf-8")
     (case,) = read_cases([tmp_path / "goals.csv"])
     assert (case.goal, case.checks) == ("Write to Ann", ())
@@ -74,7 +74,7 @@ def test_a_goal_file_with_variables_has_no_checks(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "told"),
     [
-        ("c.json", '{"evals": 3}', "neither a list of cases nor an object with one"),
+        ("c.json", '{"evals": 3}', "must be a list of cases or an object with one"),
         ("c.json", '{"evals": [', "line 1: not valid JSON"),
         ("c.json", '{"evals": [{"goal": "a", "goal": "b"}]}', "line 1: the key 'goal' occurs more than once"),
         ("c.yaml", "evals:\n- goal: a\n  goal: b\n", "line 3: the key 'goal' occurs more than once"),
@@ -86,20 +86,20 @@ def test_a_goal_file_with_variables_has_no_checks(tmp_path: Path) -> None:
             "cases:\n- goal: a\n  seal: !stamp 1\n",
             "line 3: not valid YAML: could not determine a constructor",
         ),
-        ("c.yaml", "- 7\n", "a case is an object"),
-        ("c.jsonl", '{"goal": "x", "tags": 3}', "'tags' must be a list of texts"),
-        ("c.jsonl", '{"goal": "x", "id": true}', "'id' must be a text"),
-        ("c.jsonl", '{"goal": "\\ud800"}', "not UTF-8"),
+        ("c.yaml", "- 7\n", "a case must be an object"),
+        ("c.jsonl", '{"goal": "x", "tags": 3}', "'tags' must be a list of strings"),
+        ("c.jsonl", '{"goal": "x", "id": true}', "'id' must be a string"),
+        ("c.jsonl", '{"goal": "\\ud800"}', "not valid UTF-8"),
         ("c.jsonl", "\n", "has no cases"),
     ],
 )
-def test_a_damaged_file_is_refused_with_its_line(name: str, text: str, told: str, tmp_path: Path) -> None:
+def test_damaged_file_is_refused_with_its_line(name: str, text: str, told: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match=told):
         read_cases([tmp_path / name])
 
 
-def test_everything_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
+def test_all_faults_are_reported_at_once(tmp_path: Path) -> None:
     (tmp_path / "c.jsonl").write_text('{"goal": ""}\n{"goal": "x"}\n' + '{"goal": 1}\n' * 30, encoding="utf-8")
     with pytest.raises(InputError) as raised:
         read_cases([tmp_path / "c.jsonl"])
@@ -107,8 +107,8 @@ def test_everything_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
     assert "and 11 more" in raised.value.message
 
 
-def test_a_missing_file_or_folder_without_evals_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no such file of cases"):
+def test_missing_file_or_folder_without_evals_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such case file"):
         read_cases([tmp_path / "gone.jsonl"])
     with pytest.raises(InputError, match=r"has no evals/evals\.json"):
         read_cases([tmp_path])
@@ -130,7 +130,7 @@ def test_a_missing_file_or_folder_without_evals_is_named(tmp_path: Path) -> None
         "cases:\n- goal: Do it\n  id: a\n  files:\n  - data.csv\n- goal: And that\n  id: b\n",
     ],
 )
-def test_cases_come_in_every_form_from_stdin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+def test_stdin_accepts_every_format(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     (tmp_path / "data.csv").write_text("a\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
@@ -147,7 +147,7 @@ def test_cases_come_in_every_form_from_stdin(tmp_path: Path, monkeypatch: pytest
         ("\udcff", "not UTF-8"),
     ],
 )
-def test_what_is_wrong_on_stdin_is_told_with_its_line(monkeypatch: pytest.MonkeyPatch, text: str, told: str) -> None:
+def test_faults_on_stdin_have_their_line(monkeypatch: pytest.MonkeyPatch, text: str, told: str) -> None:
     data = io.BytesIO(text.encode("utf-8", "surrogateescape"))
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(data))
     with pytest.raises(InputError, match=told):
@@ -162,7 +162,7 @@ def test_goals_on_stdin_are_cases_without_checks(monkeypatch: pytest.MonkeyPatch
     ]
 
 
-def test_a_goal_file_of_csv_on_stdin_is_told_by_its_header(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_csv_on_stdin_is_recognized_by_its_header(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"id,goal,topic\na,About <<topic>>,tea\n")))
     assert [(case.id, case.goal) for case in read_cases(["-"])] == [("a", "About tea")]
 
@@ -178,14 +178,14 @@ def test_a_goal_file_of_csv_on_stdin_is_told_by_its_header(monkeypatch: pytest.M
         ("file", ["a"], "files"),
     ],
 )
-def test_a_misspelt_key_is_refused_with_the_one_that_is_meant(key: str, value: object, meant: str) -> None:
+def test_misspelt_key_is_refused_with_a_suggestion(key: str, value: object, meant: str) -> None:
     for more in ({}, {"checks": [{"contains": "x"}]}):
         with pytest.raises(InputError, match=f"there is no key '{key}'; did you mean '{meant}'"):
             read_cases([{"goal": "x", key: value, **more}])
     assert len(read_cases([{"prompt": "x", key: value}])) == 1, "other authors have keys for other programs"
 
 
-def test_other_keys_have_no_meaning_and_are_noted() -> None:
+def test_unknown_keys_are_ignored_and_listed() -> None:
     case = read_cases([{"goal": "x", "notes": ["a"], "choices": [], "idx": 1}])[0]
     assert (case.checks, case.unused) == ((), ("notes", "choices", "idx"))
     assert read_cases([{"prompt": "x", "notes": ["a"]}])[0].unused == ()
@@ -194,12 +194,12 @@ def test_other_keys_have_no_meaning_and_are_noted() -> None:
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [
-        ({"model": 5}, "'model' must be a text"),
+        ({"model": 5}, "'model' must be a string"),
         ({"plan": "plan.yaml"}, "'plan' must be an object"),
         ({"vars": ["a"]}, "'vars' must be an object"),
     ],
 )
-def test_a_value_that_would_be_ignored_is_refused_as_in_a_batch(wrong: dict[str, object], told: str) -> None:
+def test_value_of_wrong_type_is_refused_as_in_a_batch(wrong: dict[str, object], told: str) -> None:
     with pytest.raises(InputError, match=told):
         read_cases([{"goal": "x", **wrong}])
     assert read_cases([{"goal": "x", **dict.fromkeys(wrong)}])[0].model is None

@@ -64,7 +64,7 @@ def kept(workspace: Path) -> int:
     return int(found)
 
 
-def test_a_killed_evaluation_goes_on_pays_for_nothing_twice_and_has_the_same_table(
+def test_killed_evaluation_resumes_without_paying_twice(
     tmp_path: Path, serve: Serve, nursery: Nursery, goalwright: Callable[..., Ran]
 ) -> None:
     def judge(call: Call) -> str:
@@ -116,7 +116,7 @@ def test_a_killed_evaluation_goes_on_pays_for_nothing_twice_and_has_the_same_tab
 
 
 @pytest.mark.long
-async def test_five_comparisons_of_equals_end_to_end(tmp_path: Path, serve: Serve) -> None:
+async def test_equal_variants_show_no_difference_end_to_end(tmp_path: Path, serve: Serve) -> None:
     dice = random.Random(7)
     serve(answering(lambda goal, _: f"About: {goal}" + (" Dear" if dice.random() < 0.6 else "")))
     found = []
@@ -134,7 +134,7 @@ async def test_five_comparisons_of_equals_end_to_end(tmp_path: Path, serve: Serv
     assert found.count("no difference shown") >= 4, found
 
 
-async def test_trials_are_interleaved_so_that_no_variant_goes_first_throughout(tmp_path: Path, serve: Serve) -> None:
+async def test_trials_interleave_variants(tmp_path: Path, serve: Serve) -> None:
     server = serve(answering(lambda goal, _: goal))
     options = EvaluationOptions(repeat=2, batch=BatchOptions(jobs=1))
     variants = {"a": {"model": "openai/a"}, "b": {"model": "openai/b"}}
@@ -143,7 +143,7 @@ async def test_trials_are_interleaved_so_that_no_variant_goes_first_throughout(t
     assert order == [("0", "b"), ("0", "a"), ("1", "a"), ("1", "b"), ("0", "a"), ("0", "b"), ("1", "b"), ("1", "a")]
 
 
-async def test_a_whole_number_of_dollars_is_left_to_the_judge_as_dollars(tmp_path: Path, serve: Serve) -> None:
+async def test_judge_gets_the_rest_of_the_budget(tmp_path: Path, serve: Serve) -> None:
     script = answering(lambda goal, _: f"Dear Ann, about: {goal}")
 
     def costly(call: Call) -> Answer:

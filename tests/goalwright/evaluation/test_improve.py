@@ -10,13 +10,11 @@ import pytest
 
 from goalwright import EvaluationOptions, Goalwright
 from goalwright.evaluation.case_files import read_cases
-from goalwright.evaluation.free_part import workspace_of
 from goalwright.evaluation.improve import gates
 from goalwright.evaluation.improve.edit import BadEdit, Edit, applied, patch
-from goalwright.evaluation.improve.improve import Improvement, ImproveOptions, Improver
-from goalwright.evaluation.improve.split import split
-from goalwright.evaluation.skill_variants import skill_variants
-from goalwright.evaluation.versions import find_skill
+from goalwright.evaluation.improve.improve import ImproveOptions, Improver, split
+from goalwright.evaluation.preview import workspace_of
+from goalwright.evaluation.versions import find_skill, skill_variants
 from goalwright.settings.paths import Paths
 from goalwright.settings.resolve import resolve
 from goalwright.workspace.skills import WorkspaceSkills
@@ -29,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from goalwright.evaluation.variant import Variant
+    from goalwright.evaluation.trials import Variant
 
 STEP = "Begin with a greeting."
 
@@ -49,30 +47,20 @@ def learns_by_heart(call: Call) -> Answer:
     return answering(answer)(call)
 
 
-async def improved(workspace: Path, *, gated: bool) -> Improvement:
-    async with Goalwright(workspace, {"model": "openai/test-model"}) as goalwright:
-        options = ImproveOptions(rounds=1, evaluation=EvaluationOptions(repeat=1), gated=gated)
-        skill = find_skill(goalwright.workspace.skills, SKILL)
-        return await Improver(goalwright, skill, read_cases(letters(12)), options).improve()
-
-
-@pytest.mark.slow
-async def test_without_the_held_out_gate_the_skill_gets_worse_and_with_it_does_not(
+async def test_edit_that_fits_only_the_shown_cases_is_refused(
     tmp_path: Path, serve: Callable[[Script], OpenAIServer]
 ) -> None:
     serve(learns_by_heart)
     add_skill(tmp_path, SKILL, TEXT)
-    open_loop = await improved(tmp_path, gated=False)
-    assert open_loop.patch is not None
-    before, after = open_loop.held_out
-    assert after is not None
-    assert after < before
-    gated = await improved(tmp_path, gated=True)
-    assert gated.patch is None
-    assert gated.rounds[0].gate in ("working", "held-out")
+    async with Goalwright(tmp_path, {"model": "openai/test-model"}) as goalwright:
+        options = ImproveOptions(rounds=1, evaluation=EvaluationOptions(repeat=1))
+        skill = find_skill(goalwright.workspace.skills, SKILL)
+        improvement = await Improver(goalwright, skill, read_cases(letters(12)), options).improve()
+    assert improvement.patch is None
+    assert improvement.rounds[0].gate in ("working", "held-out")
 
 
-def test_a_version_takes_the_place_of_its_skill_among_the_others_of_a_folder(tmp_path: Path) -> None:
+def test_version_replaces_its_skill_and_keeps_the_others(tmp_path: Path) -> None:
     def named(name: str) -> str:
         return TEXT.replace(SKILL, name)
 
@@ -101,7 +89,7 @@ def test_a_version_takes_the_place_of_its_skill_among_the_others_of_a_folder(tmp
     assert sorted(found(old)) == sorted(found(new))
 
 
-def test_a_third_of_the_cases_is_held_out_of_every_tag_alike() -> None:
+def test_a_third_of_each_tag_is_held_out() -> None:
     cases = [replace(case, tags=("ab"[number % 2],)) for number, case in enumerate(read_cases(letters(24)))]
     work, held = split(cases)
     assert (len(work), len(held)) == (16, 8)
@@ -116,15 +104,15 @@ def test_a_third_of_the_cases_is_held_out_of_every_tag_alike() -> None:
     ("edit", "told"),
     [
         (Edit("greeting", "bow", ""), None),
-        (Edit("polite", "kind", ""), "stands 2 times"),
-        (Edit("nowhere", "x", ""), "stands 0 times"),
+        (Edit("polite", "kind", ""), "occurs 2 times"),
+        (Edit("nowhere", "x", ""), "occurs 0 times"),
         (Edit(STEP, STEP, ""), "changes nothing"),
         (Edit(STEP, "\n".join(map(str, range(50))), ""), "more than 40"),
         (Edit("description: Write", "description: Draw", ""), r"frontmatter \(description\)"),
         (Edit("name: polite-letters\n", "", ""), r"frontmatter \(name\)"),
     ],
 )
-def test_an_edit_is_one_bounded_change_of_one_place(edit: Edit, told: str | None) -> None:
+def test_edit_must_be_one_bounded_change(edit: Edit, told: str | None) -> None:
     if told is None:
         assert "bow" in applied(edit, TEXT, most_lines=40, description=False)
         return
@@ -133,20 +121,20 @@ def test_an_edit_is_one_bounded_change_of_one_place(edit: Edit, told: str | None
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
-def test_an_edit_fits_any_line_ends_and_leaves_all_others_as_they_are(newline: str) -> None:
+def test_edit_keeps_line_ends(newline: str) -> None:
     old, new = f"letters\n\n{STEP}", f"letters\n\n{STEP}\nClose with a bow."
     text = TEXT.replace("\n", newline) + "one\ntwo\r\n"
     changed = applied(Edit(old, new), text, most_lines=40, description=False)
     assert changed == TEXT.replace(old, new).replace("\n", newline) + "one\ntwo\r\n"
 
 
-def test_the_description_may_change_if_it_is_asked_for() -> None:
+def test_description_changes_only_if_allowed() -> None:
     edit = Edit("description: Write", "description: Draw")
     changed = applied(edit, TEXT, most_lines=40, description=True)
     assert "-description: Write polite" in patch(TEXT, changed, "skills/x/SKILL.md")
 
 
-def test_an_edit_with_the_words_of_an_expectation_is_refused_and_hidden_cases_are_not_quoted() -> None:
+def test_edit_with_words_of_an_expectation_is_refused_without_quoting_hidden_cases() -> None:
     shown, hidden = read_cases(
         [
             {"id": "a", "goal": "x", "expectations": ["The letter thanks the customer warmly"]},
@@ -159,7 +147,7 @@ def test_an_edit_with_the_words_of_an_expectation_is_refused_and_hidden_cases_ar
     fine = Edit(STEP, f"{STEP}\nThank people.")
     assert "thanks the customer" in gates.judge_text(quoted, [shown], [hidden])
     assert gates.judge_text(turned, [shown], [hidden])
-    assert gates.judge_text(secret, [shown], [hidden]) == "it has the words of an expectation"
+    assert gates.judge_text(secret, [shown], [hidden]) == "it contains the words of an expectation"
     assert gates.judge_text(fine, [shown], [hidden]) == ""
     spread = Edit(STEP, f"{STEP}\n- The letter\n- thanks\n- the customer\n- warmly")
     hides = Edit(STEP, f"{STEP}\nSay forty-\u200btwo gol\u00adden \uff41pples.")
@@ -167,7 +155,7 @@ def test_an_edit_with_the_words_of_an_expectation_is_refused_and_hidden_cases_ar
     assert gates.judge_text(hides, [shown], [hidden])
 
 
-def test_the_held_out_gate_wants_a_rise_and_no_broken_case() -> None:
+def test_held_out_gate_needs_a_rise_and_no_broken_case() -> None:
     before = {"a": [True, True], "b": [False, False], "c": [False, False]}
     assert gates.held_out(before, {"a": [True, True], "b": [True, True], "c": [False, False]}) == ""
     assert "do not rise" in gates.held_out(before, before)

@@ -10,8 +10,7 @@ import pytest
 from goalwright import BatchOptions, Goalwright
 from goalwright.evaluation.case_files import read_cases
 from goalwright.evaluation.judge import Judge
-from goalwright.evaluation.judging import judging
-from goalwright.evaluation.scoring import ScoredRun
+from goalwright.evaluation.scoring import ScoredRun, judging
 from goalwright.settings.settings import Settings
 from tests.evaluated import answering, is_judge
 
@@ -27,7 +26,7 @@ pytestmark = pytest.mark.slow
 MODEL = "openai/test-model"
 
 
-async def test_a_reply_is_recorded_though_its_question_is_given_up(
+async def test_reply_of_a_cancelled_question_is_recorded(
     workspace: Path, serve: Callable[[Script], OpenAIServer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server = serve(answering(lambda goal, _: f"Dear Ann, about: {goal}"))

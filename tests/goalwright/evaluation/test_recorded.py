@@ -26,7 +26,7 @@ GOAL = "Write a letter to Ann"
 MANY = 100
 
 
-async def test_many_recorded_runs_are_scored_without_a_call(
+async def test_recorded_runs_are_scored_without_model_calls(
     tmp_path: Path, serve: Callable[[Script], OpenAIServer]
 ) -> None:
     server = serve(answering(lambda goal, _: f"Dear Ann, about: {goal}"))
@@ -49,7 +49,7 @@ async def test_many_recorded_runs_are_scored_without_a_call(
     assert len(server.calls) == before
 
 
-async def test_a_run_without_a_case_is_named(workspace: Path, serve: Callable[[Script], OpenAIServer]) -> None:
+async def test_run_without_a_case_is_named(workspace: Path, serve: Callable[[Script], OpenAIServer]) -> None:
     serve(answering(lambda goal, _: goal))
     async with Goalwright(workspace, {"model": "openai/test-model"}) as goalwright:
         run = await goalwright.run(GOAL)
@@ -58,7 +58,7 @@ async def test_a_run_without_a_case_is_named(workspace: Path, serve: Callable[[S
         await score_runs([case], [run.run_id], workspace=workspace, settings=Settings())
 
 
-async def test_runs_of_cases_that_share_a_goal_are_scored_each_by_its_own(
+async def test_runs_of_cases_with_equal_goals_are_scored_by_their_own_case(
     workspace: Path, serve: Callable[[Script], OpenAIServer]
 ) -> None:
     serve(answering(lambda goal, _: f"Dear Ann, about: {goal}"))
@@ -71,5 +71,5 @@ async def test_runs_of_cases_that_share_a_goal_are_scored_each_by_its_own(
     assert [(score.case, score.passed) for score in other.scores] == [("other", True)] * 2
     async with Goalwright(workspace, {"model": "openai/test-model"}) as goalwright:
         run = await goalwright.run(GOAL)
-    with pytest.raises(InputError, match=f"run {run.run_id} may be of any of the cases 'Dear', 'Hello'"):
+    with pytest.raises(InputError, match=f"the goal of run {run.run_id} matches several cases: 'Dear', 'Hello'"):
         await score_runs(cases, [run.run_id], workspace=workspace, settings=Settings())

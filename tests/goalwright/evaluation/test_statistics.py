@@ -40,7 +40,7 @@ def test_verdicts_of_simulated_comparisons_stay_within_the_error_bounds() -> Non
     assert seen >= 80
 
 
-def test_the_interval_is_that_of_a_bootstrap_that_draws_cases_and_repeats_one_by_one() -> None:
+def test_interval_equals_that_of_a_simulated_bootstrap() -> None:
     pairs: list[Pair] = [
         ([True, False, False], [True, True, False]),
         ([False] * 3, [True] * 3),
@@ -61,7 +61,7 @@ def test_the_interval_is_that_of_a_bootstrap_that_draws_cases_and_repeats_one_by
     assert (low, high) == bootstrap(pairs), "the draws are always the same"
 
 
-def test_what_is_better_and_worse_is_named_and_what_is_missing_left_out() -> None:
+def test_better_and_worse_cases_are_named_and_missing_ones_left_out() -> None:
     comparison = compare({"a": ([False], [True]), "b": ([True], [False]), "c": ([True], [True]), "d": ([], [True])})
     assert comparison is not None
     assert (comparison.better, comparison.worse, comparison.same) == (("a",), ("b",), 1)
@@ -69,7 +69,7 @@ def test_what_is_better_and_worse_is_named_and_what_is_missing_left_out() -> Non
     assert compare({"a": ([], [])}) is None
 
 
-def test_more_cases_are_asked_for_where_a_difference_is_seen_but_not_shown() -> None:
+def test_needed_cases_are_estimated_for_an_unproven_difference() -> None:
     pairs: dict[str, Pair] = {f"case-{number}": ([False], [number == 0]) for number in range(8)}
     comparison = compare(pairs)
     assert comparison is not None
@@ -91,7 +91,7 @@ def test_fewer_than_three_cases_show_no_difference() -> None:
         assert (comparison.verdict, comparison.needed_cases, comparison.difference.mean) == (*expected, 1)
 
 
-def test_a_rate_of_all_or_none_still_has_an_interval() -> None:
+def test_rate_of_all_or_none_has_an_interval() -> None:
     every, none = rate([[True] * 3] * 4), rate([[False]] * 4)
     assert every is not None
     assert none is not None

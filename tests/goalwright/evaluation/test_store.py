@@ -25,12 +25,12 @@ GOOD: dict[str, Any] = {
 }
 
 
-def test_a_report_is_read_as_it_was_written(tmp_path: Path) -> None:
+def test_report_round_trip(tmp_path: Path) -> None:
     EvaluationFolder(tmp_path, "e").end(GOOD)
     assert find(tmp_path, "last").report() == GOOD
 
 
-def test_an_evaluation_that_did_not_begin_is_not_the_last_one(tmp_path: Path) -> None:
+def test_evaluation_without_files_is_not_the_last_one(tmp_path: Path) -> None:
     EvaluationFolder(tmp_path, "e").end(GOOD)
     EvaluationFolder(tmp_path, "f").path.mkdir()
     assert find(tmp_path, "last").id == "e"
@@ -50,7 +50,7 @@ def test_an_evaluation_that_did_not_begin_is_not_the_last_one(tmp_path: Path) ->
         {"warnings": [1]},
     ],
 )
-def test_a_report_of_another_form_is_damaged(change: dict[str, Any], tmp_path: Path) -> None:
+def test_malformed_report_is_damaged(change: dict[str, Any], tmp_path: Path) -> None:
     EvaluationFolder(tmp_path, "e").end(GOOD | change)
     with pytest.raises(InputError, match="is damaged"):
         find(tmp_path, "e").report()

@@ -13,18 +13,17 @@ import yaml
 from goalwright.interfaces.cli.main import main
 from goalwright.interfaces.cli.view import plan_graph
 from goalwright.interfaces.cli.view.timeline import draw
+from goalwright.interfaces.web.trace_page import render
 from goalwright.runs.goal import Goal
 from goalwright.runs.plans.plan_check import check
 from goalwright.runs.runtime import Goalwright
 from goalwright.runs.stop import Stop
 from goalwright.settings.paths import Paths
 from goalwright.settings.settings import Settings
-from goalwright.telemetry import otlp
+from goalwright.telemetry.spans import run_spans
 from goalwright.traces.diff import compare
-from goalwright.traces.drawing.dot import dot
-from goalwright.traces.drawing.mermaid import mermaid
+from goalwright.traces.drawing.flowchart import dot, mermaid
 from goalwright.traces.drawing.svg import svg
-from goalwright.traces.html_page import render
 from goalwright.traces.strict_replay import strict
 from goalwright.traces.timeline import timeline
 from goalwright_executor.journal import trace_file
@@ -379,7 +378,7 @@ async def test_spans_of_items_are_below_their_tasks_and_make_a_tree_wherever_the
     await adaptive.resume(CUT_ANSWERS)
     recorded = rows(adaptive.workspace)
     for end in range(1, len(recorded) + 1):
-        spans = otlp.spans(recorded[:end])
+        spans = run_spans(recorded[:end])
         ids = [span["spanId"] for span in spans]
         assert len(set(ids)) == len(ids)
         assert {span["parentSpanId"] for span in spans[1:]} <= set(ids)

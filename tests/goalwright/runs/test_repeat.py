@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from goalwright.interfaces.cli.view.timeline import draw
+from goalwright.interfaces.web.trace_page import render
 from goalwright.runs.goal import Goal
 from goalwright.runs.plans.plan_check import check
 from goalwright.runs.runtime import Goalwright
 from goalwright.settings.paths import Paths
 from goalwright.settings.settings import Settings
-from goalwright.telemetry import otlp
+from goalwright.telemetry.spans import run_spans
 from goalwright.traces.diff import compare
-from goalwright.traces.drawing.mermaid import mermaid
-from goalwright.traces.html_page import render
+from goalwright.traces.drawing.flowchart import mermaid
 from goalwright.traces.strict_replay import strict
 from goalwright.traces.timeline import timeline
 from goalwright_executor.journal import trace_file
@@ -387,10 +387,10 @@ async def test_every_view_shows_rounds_as_parts_of_one_task(adaptive: Adaptive) 
     assert [seen.spans[name].item for name in ("draft", "draft#2", "draft#3")] == [None, "round 2", "round 3"]
     assert "draft#3" in draw(seen, 100)
     page = render([record])
-    assert "draft: round 2: what must hold does not hold yet" in page
-    assert "draft: once more, as draft#3" in page
+    assert "draft: round 2: the condition does not hold yet" in page
+    assert "draft: repeated as draft#3" in page
     assert "until: " in mermaid(planned(loop(), END))
-    named = {span["name"]: span for span in otlp.spans(record)}
+    named = {span["name"]: span for span in run_spans(record)}
     assert named["invoke_agent draft#2"]["parentSpanId"] == named["invoke_agent draft"]["spanId"]
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from goalwright.runs.runtime import Goalwright
 from goalwright.settings.settings import Settings
-from goalwright.telemetry.exporter import SpanExporter
+from goalwright.telemetry.otlp import SpanExporter
 from goalwright_planner.errors import ModelError
 from goalwright_planner.events import Event, Warned
 from tests.collector import collecting

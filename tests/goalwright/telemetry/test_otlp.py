@@ -9,8 +9,7 @@ import pytest
 
 from goalwright.runs.goal import BatchPlace, Goal
 from goalwright.telemetry import otlp
-from goalwright.telemetry.otlp import span_id
-from goalwright.telemetry.score_spans import score_spans
+from goalwright.telemetry.spans import run_spans, score_spans, span_id
 from goalwright_planner.errors import ModelError
 from goalwright_planner.model import Reply, Request
 from goalwright_planner.plan.plan import Plan
@@ -31,7 +30,7 @@ async def test_a_task_that_ran_twice_has_two_spans_with_their_own_calls(workspac
     for script in (failing("survey", error=ModelError("no")), answering):
         async with goalwright(workspace, ScriptedModel(script)) as runtime:
             await (runtime.run(GOAL) if script is not answering else runtime.resume("last"))
-    spans = otlp.spans(rows(workspace))
+    spans = run_spans(rows(workspace))
     assert len({span["spanId"] for span in spans}) == len(spans)
     first, second = named(spans, "invoke_agent tabulating")
     assert (first["status"]["message"], "status" in second) == ("no", False)
@@ -46,7 +45,7 @@ async def test_spans_of_a_cut_record_form_a_tree(workspace: Path) -> None:
         await runtime.run(GOAL)
     recorded = rows(workspace)
     for end in range(1, len(recorded)):
-        spans = otlp.spans(recorded[:end])
+        spans = run_spans(recorded[:end])
         ids = [span["spanId"] for span in spans]
         assert len(set(ids)) == len(ids)
         assert {span["parentSpanId"] for span in spans[1:]} <= set(ids)
@@ -60,21 +59,21 @@ async def test_no_span_ends_before_it_starts(workspace: Path) -> None:
     recorded = rows(workspace)
     for back in range(1, len(recorded)):
         earlier = [row._replace(at=row.at.replace("20", "19", 1)) for row in recorded[back:]]
-        spans = otlp.spans([*recorded[:back], *earlier])
+        spans = run_spans([*recorded[:back], *earlier])
         assert all(int(span["startTimeUnixNano"]) <= int(span["endTimeUnixNano"]) for span in spans)
 
 
 async def test_failed_planning_is_a_failed_span(workspace: Path) -> None:
     async with goalwright(workspace, ScriptedModel(lambda _: Reply("no plan"))) as runtime:
         await runtime.run(GOAL)
-    spans = otlp.spans(rows(workspace))
+    spans = run_spans(rows(workspace))
     (plan,) = named(spans, "plan")
     assert "no valid plan" in plan["status"]["message"]
     assert "no valid plan" in spans[0]["status"]["message"]
     assert {span["parentSpanId"] for span in named(spans, "chat")} == {plan["spanId"]}
 
 
-async def test_headers_are_read_as_opentelemetry_writes_them(workspace: Path) -> None:
+async def test_headers_use_the_opentelemetry_format(workspace: Path) -> None:
     async with goalwright(workspace, ScriptedModel(lambda _: Reply("no plan"))) as runtime:
         await runtime.run(GOAL)
     with collecting() as (address, sent):
@@ -99,7 +98,7 @@ async def test_headers_are_read_as_opentelemetry_writes_them(workspace: Path) ->
             otlp.send(rows(workspace), env=env | one)
 
 
-def test_spans_that_were_redirected_or_refused_were_not_sent() -> None:
+def test_redirected_or_refused_spans_are_an_error() -> None:
     spans = [{"spanId": "1"}, {"spanId": "2"}]
     with (
         collecting() as (elsewhere, arrived),
@@ -124,7 +123,7 @@ async def test_a_check_is_an_evaluation_inside_its_task_and_a_run_names_its_batc
     async with goalwright(workspace, ScriptedModel(script)) as runtime:
         place = BatchPlace("batch-1", "g7", 9)
         await runtime.run(Goal(GOAL, plan=Plan.from_dict({"tasks": [task]}), place=place))
-    spans = otlp.spans(rows(workspace), content=True)
+    spans = run_spans(rows(workspace), content=True)
     root = {one["key"]: one["value"].get("stringValue") for one in spans[0]["attributes"]}
     assert (root["goalwright.batch"], root["goalwright.batch_goal"]) == ("batch-1", "g7")
     (check,), (parent,) = named(spans, "evaluate a"), named(spans, "invoke_agent a")

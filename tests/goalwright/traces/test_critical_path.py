@@ -12,7 +12,7 @@ def step(name: str, start: float, end: float, *needs: str) -> Span:
     return Span(name, "task", depends_on=needs, tries=[Try(start, end, "done")])
 
 
-def test_steps_of_about_the_same_time_leave_no_gap_and_overlap_nowhere() -> None:
+def test_simultaneous_steps_give_segments_without_gap_or_overlap() -> None:
     steps = [
         step("a", 4.003, 4.004),
         step("b", 4.003, 4.003, "a"),

@@ -32,17 +32,17 @@ def differences(a: tuple[dict[str, Any], ...], b: tuple[dict[str, Any], ...]) ->
     return [str(one) for one in compare(timeline(rows(*a)), timeline(rows(*b)))]
 
 
-def test_the_same_run_does_not_differ() -> None:
+def test_run_does_not_differ_from_itself() -> None:
     assert differences((SURVEY, BRIEF), (SURVEY, BRIEF)) == []
 
 
-def test_a_task_under_another_name_is_the_same_task() -> None:
+def test_renamed_task_is_matched_by_content() -> None:
     renamed, plan = differences((SURVEY, BRIEF), (RENAMED, AFTER))
     assert renamed == "survey  renamed: survey → overview"
     assert plan.startswith("brief  plan: line 3 was ")
     assert "overview.output" in plan
 
 
-def test_a_task_in_only_one_run_is_reported_with_which() -> None:
+def test_task_in_only_one_run_is_reported() -> None:
     assert differences((SURVEY,), (SURVEY, EXTRA)) == ["extra  only in the second"]
     assert differences((SURVEY, EXTRA), (SURVEY,)) == ["extra  only in the first"]

@@ -118,12 +118,12 @@ async def check(name: str, workspace: Path, first: str, second: str, tmp_path: P
 
 
 @pytest.mark.parametrize("name", ODD)
-async def test_an_odd_value_is_recorded_and_replayed(name: str, workspace: Path, tmp_path: Path) -> None:
+async def test_unusual_value_is_recorded_and_replayed(name: str, workspace: Path, tmp_path: Path) -> None:
     await check(name, workspace, url_of(tmp_path / "here.sqlite"), url_of(tmp_path / "there.sqlite"), tmp_path)
 
 
 @pytest.mark.parametrize("name", ODD)
-async def test_an_odd_value_survives_a_journal_in_postgresql(
+async def test_unusual_value_survives_postgresql(
     name: str, workspace: Path, tmp_path: Path, postgres: PostgresServer
 ) -> None:
     await check(name, workspace, postgres.new_url(), postgres.new_url(), tmp_path)

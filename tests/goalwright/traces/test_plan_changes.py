@@ -8,10 +8,10 @@ import pytest
 
 from goalwright.interfaces.cli.view.event_text import describe
 from goalwright.interfaces.cli.view.timeline import draw
+from goalwright.interfaces.web.trace_page import render
 from goalwright.runs.stored.rerun import plan_rerun
-from goalwright.telemetry import otlp
+from goalwright.telemetry.spans import run_spans
 from goalwright.traces.diff import compare
-from goalwright.traces.html_page import render
 from goalwright.traces.timeline import timeline
 from goalwright_executor.capture.capture import Capture
 from goalwright_executor.history.ledger import Ledger
@@ -121,12 +121,12 @@ def test_the_timeline_shows_grown_tasks_and_the_critical_path_leads_through_them
 def test_the_page_shows_changes_and_grown_tasks() -> None:
     page = render([list(rows())])
     assert "all: 2 tasks added" in page
-    assert "plan: 1 task added, dropped old, old → new, another synthesis (it failed)" in page
+    assert "plan: 1 task added, dropped old, old → new, synthesis changed (it failed)" in page
     assert "all[1]  Item 1" in page
 
 
 def test_spans_of_grown_tasks_are_sent() -> None:
-    named = {span["name"] for span in otlp.spans(list(rows()))}
+    named = {span["name"] for span in run_spans(list(rows()))}
     assert "invoke_agent all[2]" in named
 
 
@@ -148,7 +148,7 @@ def test_a_rerun_begins_from_the_last_plan() -> None:
 
 def test_changes_are_described_in_a_line() -> None:
     texts = [describe(event) for row in rows() if (event := decode(row.type, row.body)) and row.type == "plan_changed"]
-    assert texts == ["all: 2 tasks added", "plan: 1 task added, dropped old, old → new, another synthesis (it failed)"]
+    assert texts == ["all: 2 tasks added", "plan: 1 task added, dropped old, old → new, synthesis changed (it failed)"]
 
 
 @pytest.mark.parametrize(

@@ -51,12 +51,12 @@ def test_days_causes_skills_models_and_tags_are_counted(tmp_path: Path) -> None:
     assert RunIndex("a", 1, "").skills_used == ()
 
 
-def test_a_journal_that_is_not_there_counts_nothing() -> None:
+def test_missing_journal_has_empty_statistics() -> None:
     found = statistics(None, 3, NOW)
     assert (found["total"]["runs"], len(found["days"]), found["skills"]) == (0, 3, [])
 
 
-def test_times_are_days_moments_or_how_long_ago() -> None:
+def test_times_are_dates_times_or_ages() -> None:
     assert moment("since", "2026-11-01") == "2026-11-01T00:00:00.000000Z"
     assert moment("since", "2026-11-01T12:00+02:00") == "2026-11-01T10:00:00.000000Z"
     assert moment("since", "7d") < moment("since", "12h")
@@ -64,7 +64,7 @@ def test_times_are_days_moments_or_how_long_ago() -> None:
 
 
 @pytest.mark.parametrize("given", [{"since": "soon"}, {"max_cost": "x"}, {"status": "odd"}, {"colour": "red"}])
-def test_what_is_no_filter_is_refused_with_an_example(given: dict[str, str]) -> None:
+def test_invalid_filter_is_refused_with_an_example(given: dict[str, str]) -> None:
     with pytest.raises(InputError) as caught:
         run_filter(given)
     assert caught.value.hint

@@ -57,7 +57,7 @@ async def test_a_run_replays_without_drift_with_the_same_result(workspace: Path,
     assert set(replay.to_dict()) - set(replay.result.to_dict()) == {"drift"}
 
 
-async def test_a_run_resumed_with_a_model_of_another_kind_replays_without_drift(workspace: Path, skill: Path) -> None:
+async def test_run_resumed_with_another_kind_of_model_replays_without_drift(workspace: Path, skill: Path) -> None:
     """The survey is done by a large model, the rest by a small one, which has other prompts and no tools."""
     script = failing("notes", error=RequestRefused("no"))
     async with goalwright(workspace, ScriptedModel(script)) as runtime:
@@ -124,7 +124,7 @@ async def test_a_new_skill_that_is_selected_is_drift(workspace: Path, recorded: 
     assert any("skill 'api-docs' is new in the listing" in one.what for one in drift)
 
 
-async def test_another_encoder_is_named_with_what_it_selects_and_the_replay_reaches_its_end(
+async def test_changed_encoder_is_drift_and_the_replay_finishes(
     workspace: Path, recorded: list[Row], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = tmp_path / "other.bin"
@@ -139,7 +139,7 @@ async def test_another_encoder_is_named_with_what_it_selects_and_the_replay_reac
     assert replay.result.answer == "the answer"
 
 
-async def test_skills_that_are_not_indexed_yet_are_named_with_what_differs(
+async def test_unindexed_skills_are_named_in_drift(
     workspace: Path, recorded: list[Row], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     add_skill(workspace, "api-docs", f"---\nname: api-docs\ndescription: {GOAL}\n---\nx")
@@ -152,7 +152,7 @@ async def test_skills_that_are_not_indexed_yet_are_named_with_what_differs(
     assert replay.result.answer == "the answer"
 
 
-async def test_a_skill_that_is_gone_is_drift_and_its_task_ends_as_it_did(
+async def test_removed_skill_is_drift_and_its_task_ends_as_recorded(
     workspace: Path, recorded: list[Row], skill: Path
 ) -> None:
     shutil.rmtree(skill.parent)
@@ -164,9 +164,7 @@ async def test_a_skill_that_is_gone_is_drift_and_its_task_ends_as_it_did(
 
 
 @pytest.mark.parametrize("now", ["gone", "not for people to call"])
-async def test_a_skill_that_was_asked_for_by_name_and_is_gone_is_drift_and_the_replay_reaches_its_end(
-    workspace: Path, skill: Path, now: str
-) -> None:
+async def test_removed_requested_skill_is_drift_and_the_replay_finishes(workspace: Path, skill: Path, now: str) -> None:
     async with goalwright(workspace, ScriptedModel(answering)) as runtime:
         assert (await runtime.run(Goal(GOAL, skills=(SKILL,)))).status == "done"
     if now == "gone":
@@ -181,9 +179,7 @@ async def test_a_skill_that_was_asked_for_by_name_and_is_gone_is_drift_and_the_r
         ]
 
 
-async def test_a_detector_that_is_not_installed_any_more_is_drift_and_the_replay_reaches_its_end(
-    workspace: Path, recorded: list[Row]
-) -> None:
+async def test_uninstalled_detector_is_drift_and_the_replay_finishes(workspace: Path, recorded: list[Row]) -> None:
     first = recorded[0]
     settings = first.body["settings"] | {"detector": "ours"}
     replay = await replayed(workspace, [first._replace(body=first.body | {"settings": settings}), *recorded[1:]])
@@ -192,7 +188,7 @@ async def test_a_detector_that_is_not_installed_any_more_is_drift_and_the_replay
     assert (replay.result.status, replay.result.answer) == ("done", "the answer")
 
 
-async def test_a_skill_that_a_file_took_the_place_of_may_be_gone(workspace: Path, skill: Path, tmp_path: Path) -> None:
+async def test_skill_replaced_by_a_file_can_be_missing(workspace: Path, skill: Path, tmp_path: Path) -> None:
     draft = tmp_path / "SKILL.md"
     draft.write_text(TEXT.replace("in a table", "in two tables"), encoding="utf-8")
     model = ScriptedModel(answering)
@@ -200,7 +196,7 @@ async def test_a_skill_that_a_file_took_the_place_of_may_be_gone(workspace: Path
         assert (await runtime.run(GOAL)).status == "done"
     shutil.rmtree(skill.parent)
     replay = await replayed(workspace, rows(workspace))
-    assert replay.drift[0].what.startswith(f"skill {SKILL!r}, in whose place ")
+    assert replay.drift[0].what.startswith(f"skill {SKILL!r}, which ")
     assert (replay.result.status, replay.result.answer) == ("done", "the answer")
 
 
@@ -243,7 +239,7 @@ async def test_a_changed_plan_is_reported_task_by_task(workspace: Path, recorded
     assert any(what.startswith("prompt of synthesis: the plan's synthesis: ") for what in planned)
 
 
-async def test_no_plan_where_there_was_one_is_drift_of_planning(workspace: Path, recorded: list[Row]) -> None:
+async def test_missing_plan_is_drift_of_planning(workspace: Path, recorded: list[Row]) -> None:
     def changed(row: Row) -> Row:
         planning = row.type == "call_finished" and row.body["role"] == "decomposer"
         return row._replace(body=row.body | {"reply": row.body["reply"] | {"text": "no"}}) if planning else row
@@ -281,7 +277,7 @@ async def test_a_failed_run_fails_again_in_the_same_way(workspace: Path, skill: 
 
 
 @pytest.mark.slow
-async def test_a_record_that_ends_early_replays_as_far_as_it_goes(workspace: Path, recorded: list[Row]) -> None:
+async def test_truncated_record_replays_up_to_its_end(workspace: Path, recorded: list[Row]) -> None:
     for length in range(1, len(recorded)):
         replay = await replayed(workspace, recorded[:length])
         assert replay.drift == (), f"of the first {length} rows"
@@ -331,9 +327,7 @@ async def test_a_goal_that_names_a_path_of_the_workspace_selects_the_same_again(
     assert "quarterly-budget" in same["then"]  # type: ignore[operator]
 
 
-def test_what_a_model_selected_and_prompts_of_servers_are_not_selected_again(
-    workspace: Path, recorded: list[Row]
-) -> None:
+def test_selections_by_models_and_server_prompts_are_skipped(workspace: Path, recorded: list[Row]) -> None:
     picked = [row for row in recorded if row.type in ("run_started", "skills_selected")]
     chosen = picked[-1].body
     prompt = {"name": "mcp:notes:summary", "score": 1.0, "reason": "asked for by name", "certain": True}
@@ -346,7 +340,7 @@ def test_what_a_model_selected_and_prompts_of_servers_are_not_selected_again(
         list(reselect([[picked[0], by_model]], today))
 
 
-def test_a_changed_score_is_reported_but_no_drift() -> None:
+def test_changed_score_is_reported_without_drift() -> None:
     then, now = (Selection("a", 0.5, ""), Selection("b", 0.4, "")), (Selection("a", 0.7, ""), Selection("b", 0.4, ""))
     one = Reselection("r", "g", then, now)
     assert not one.drifted

@@ -62,14 +62,14 @@ def test_planning_finished_after_a_resume_does_not_include_the_pause() -> None:
     assert view.spans["(plan)"].seconds == pytest.approx(2.0)
 
 
-def test_planning_whose_answers_were_all_refused_has_failed() -> None:
+def test_planning_without_an_accepted_answer_has_failed() -> None:
     refused = event("10:00:02", "plan_refused", attempt=1, faults=["no"])
     ended = event("10:00:03", "run_finished", status="failed", error="no plan", code="NO_PLAN", seconds=3.0)
     plan = timeline(rows(*BEGUN[:2], refused, ended)).spans["(plan)"]
     assert (plan.status, [one.status for one in plan.tries]) == ("failed", ["failed"])
 
 
-def test_a_clock_that_was_set_back_takes_no_time_away() -> None:
+def test_clock_set_back_does_not_reduce_time() -> None:
     late = event("09:00:03", "call_finished", role="decomposer", task=None, model="m", reply=REPLY, seconds=2.0)
     view = timeline(rows(BEGUN[0], late, *((f"09{at[2:]}", kind, body) for at, kind, body in BEGUN[2:]), *RESUMED))
     spans = {name: (span.start, span.end) for name, span in view.spans.items()}
@@ -85,7 +85,7 @@ def test_a_run_whose_process_died_is_interrupted() -> None:
     assert draw(view).startswith("run r · interrupted")
 
 
-def test_a_task_that_was_cut_off_took_as_long_as_it_worked() -> None:
+def test_interrupted_task_took_as_long_as_it_worked() -> None:
     """It has no end: it did not come to one."""
     stopped = event("10:00:09", "run_finished", status="interrupted", error="interrupted", seconds=9.0)
     for ended in ((stopped,), (event("10:00:09", "warned", message="w"),)):  # stopped, and killed
@@ -112,7 +112,7 @@ def test_a_task_that_is_not_in_the_plan_is_ignored() -> None:
 
 
 @pytest.mark.parametrize("max_width", [80, 50])
-def test_a_drawing_fits_the_terminal_and_keeps_every_fact(max_width: int) -> None:
+def test_drawing_fits_the_terminal(max_width: int) -> None:
     names = [f"a-task-with-a-long-name-{number}" for number in range(4)]
     tasks = [{"id": name, "action_type": "llm", "depends_on": names[:place]} for place, name in enumerate(names)]
     events = [
@@ -147,7 +147,7 @@ def test_a_step_that_never_started_has_no_time() -> None:
     assert " s" not in line
 
 
-def test_every_try_keeps_its_bar_and_the_critical_path_is_as_long_as_the_run() -> None:
+def test_all_tries_are_kept_and_the_critical_path_covers_the_run() -> None:
     view = timeline(rows(*BEGUN, *RESUMED))
     assert [one.to_dict() for one in view.spans["b"].tries] == [
         {"start": 5.0, "end": 5.0, "status": "interrupted"},
@@ -164,7 +164,7 @@ def test_every_try_keeps_its_bar_and_the_critical_path_is_as_long_as_the_run() -
     assert view.critical == ["(plan)", "a", "b"]
 
 
-def test_a_try_that_was_broken_off_at_once_leads_on_to_what_it_waited_for() -> None:
+def test_critical_path_continues_past_an_empty_try() -> None:
     late = event("10:00:06", "task_started", task="b", inputs="y")
     view = timeline(rows(*BEGUN[:5], late, *RESUMED))
     assert view.spans["b"].tries[0].to_dict() == {"start": 6.0, "end": 6.0, "status": "interrupted"}
@@ -182,7 +182,7 @@ def test_a_try_that_was_broken_off_at_once_leads_on_to_what_it_waited_for() -> N
     assert twice.critical == ["(plan)", "a", "b"]
 
 
-def test_an_item_is_named_by_its_value_and_a_replaced_task_says_by_what() -> None:
+def test_items_are_named_by_value_and_replaced_tasks_by_successor() -> None:
     item = {"id": "b[1]", "action_type": "llm", "item": {"value": {"name": "Insurers", "size": 3}}}
     grown = event("10:00:05", "plan_changed", cause="for_each", of="b", added=[item])
     failed = event("10:00:07", "task_finished", task="b", status="failed", seconds=2.0, error="no")

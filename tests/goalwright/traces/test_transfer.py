@@ -86,7 +86,7 @@ def test_an_imported_run_is_the_same_run(tmp_path: Path, there: SqliteStore, lin
         (lambda run: run + called(run, "whole"), "already in the journal"),
     ],
 )
-def test_a_faulty_file_imports_nothing(
+def test_invalid_file_imports_nothing(
     tmp_path: Path, there: SqliteStore, lines: list[dict[str, Any]], fault: Any, says: str
 ) -> None:
     if "already" in says:
@@ -111,7 +111,7 @@ class Broken(SqliteStore):
 
 
 @pytest.mark.slow
-def test_an_interrupted_import_leaves_nothing_and_can_be_repeated(
+def test_interrupted_import_is_rolled_back_and_repeatable(
     tmp_path: Path, there: SqliteStore, lines: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(transfer, "_CHUNK_SIZE", 500)
@@ -143,7 +143,7 @@ def test_a_run_imported_meanwhile_refuses_the_whole_file(
     assert [run.run_id for run in there.summaries()] == ["two", "one"]
 
 
-def test_a_run_in_two_files_is_imported_from_neither(
+def test_duplicate_run_in_two_files_is_not_imported(
     tmp_path: Path, there: SqliteStore, lines: list[dict[str, Any]]
 ) -> None:
     files = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
@@ -159,7 +159,7 @@ def test_a_file_without_a_run_is_refused(tmp_path: Path, there: SqliteStore) -> 
         import_lines(tmp_path, there, [])
 
 
-def test_deleting_a_run_removes_nothing_but_its_own_folder(
+def test_deleting_a_run_removes_only_its_folder(
     tmp_path: Path, there: SqliteStore, lines: list[dict[str, Any]]
 ) -> None:
     paths = Paths.of(tmp_path / "there", os.environ)

@@ -64,7 +64,7 @@ class ConversationPage:
 
 def write_file(goalwright: Goalwright, run_id: str) -> Path:
     """Write a run as a self-contained page, for a chat that does not last as long as its reader."""
-    from goalwright.traces.html_page import render
+    from goalwright.interfaces.web.trace_page import render
 
     page = goalwright.paths.cache / "pages" / f"{run_id}.html"
     page.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

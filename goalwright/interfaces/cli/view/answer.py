@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from goalwright.interfaces.cli import request_text
 from goalwright.interfaces.cli.view import output, width
-from goalwright.traces.spent import spent
+from goalwright.traces.wording import spent
 from goalwright_skills.text.formatting import counted, plural
 
 if TYPE_CHECKING:

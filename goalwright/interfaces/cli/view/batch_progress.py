@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from goalwright.batch.runner import BatchObserver
 from goalwright.interfaces.cli.view import output
 from goalwright.interfaces.cli.view.heartbeat import beating
-from goalwright.traces.spent import spent
+from goalwright.traces.wording import spent
 from goalwright_planner.events import CallBroken, CallFinished, CallRetried, Event, ModelLoaded, ModelLoading
 from goalwright_planner.model import Usage
 from goalwright_skills.text.formatting import counted

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from goalwright.interfaces.cli.request_text import short_id, title
-from goalwright.traces.change_text import change_text, checked_text, condition_text
+from goalwright.traces.wording import change_text, checked_text, condition_text
 from goalwright.workspace.planned_selection import PLAN
 from goalwright_planner.events import (
     AnswerChecked,

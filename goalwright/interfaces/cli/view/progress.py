@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 from goalwright.interfaces.cli.view import output, width
 from goalwright.interfaces.cli.view.event_text import caller, describe
 from goalwright.interfaces.cli.view.heartbeat import INTERVAL, MAX_SILENCE, Heartbeat, beating
-from goalwright.traces.change_text import shortened_text
+from goalwright.traces.wording import shortened_text
 from goalwright_planner.events import (
     CallFailed,
     Event,

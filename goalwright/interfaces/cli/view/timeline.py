@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from goalwright.interfaces.cli import request_text
 from goalwright.interfaces.cli.view import output, width
-from goalwright.traces.change_text import change_text, shortened_text
-from goalwright.traces.spent import spent
+from goalwright.traces.wording import change_text, shortened_text, spent
 from goalwright_skills.text.formatting import counted, dollars
 
 if TYPE_CHECKING:

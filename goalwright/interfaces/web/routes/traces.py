@@ -74,7 +74,7 @@ async def export_run(site: Site, request: Request) -> Response:
     run = await asyncio.to_thread(site.find, request.path_params["run"])
 
     def read() -> bytes:
-        from goalwright.traces import html_page
+        from goalwright.interfaces.web import trace_page as html_page
 
         rows = site.reading().rows(run.run_id)
         if form == "html":

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from goalwright.interfaces.web import app
+from goalwright.interfaces.web import app, page_script
 from goalwright.interfaces.web.pages import Pages
-from goalwright.traces import page_script
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

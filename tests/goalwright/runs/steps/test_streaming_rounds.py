@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from goalwright.interfaces.cli.view.live.run_state import RunState
 from goalwright.interfaces.mcp.goal_runs import TaskProgress
-from goalwright.telemetry.otlp import spans
+from goalwright.telemetry.spans import spans
 from goalwright.traces.timeline import timeline
 from goalwright_planner.events import PlanChanged, PlanMade, TaskFinished
 from tests.fakes import Recorder

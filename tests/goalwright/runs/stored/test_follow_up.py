@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from goalwright.interfaces.web.trace_page import render
 from goalwright.runs.run_goal import run_goal
 from goalwright.runs.stop import Stop
-from goalwright.traces.html_page import render
 from goalwright.traces.timeline import timeline
 from goalwright_executor.stores.errors import UnknownRun
 from goalwright_planner.errors import RequestRefused

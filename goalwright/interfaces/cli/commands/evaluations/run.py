@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from goalwright.evaluation.variant import Variant
+    from goalwright.evaluation.trials import Variant
     from goalwright.interfaces.cli.commands.batches.batch_flags import ClusterFlags
     from goalwright.interfaces.cli.commands.evaluations.eval_flags import CheckFlags, LimitFlags
     from goalwright.interfaces.cli.view.output import OutputMode
@@ -123,7 +123,7 @@ def read_variants(texts: Sequence[str], where: Paths, base: SettingFlags) -> lis
 
 
 def _variant(text: str, where: Paths, base: SettingFlags) -> Variant:
-    from goalwright.evaluation.variant import Variant
+    from goalwright.evaluation.trials import Variant
 
     name, equals, words = text.partition("=")
     if not equals or not name.strip():
@@ -139,7 +139,7 @@ def _variant(text: str, where: Paths, base: SettingFlags) -> Variant:
             f"--variant {name}: {error.format_message()}",
             hint="use flags of `goalwright run`: --model, --skill, --without, --skills-dir, --seed-dir, -c KEY=VALUE",
         ) from error
-    return Variant(name.strip(), _settings(flags, where, base), skills, words.strip())
+    return Variant(name.strip(), _settings(flags, where, base), skills)
 
 
 def _settings(flags: SettingFlags, where: Paths, base: SettingFlags) -> dict[str, Any]:

@@ -234,11 +234,14 @@ def _text_of(made: Plan, form: str, goal: str = "") -> str:
     """Return the plan in a format; a question has no graph, so it is printed as YAML."""
     from goalwright.interfaces.cli.view import plan_graph
     from goalwright.runs.plans import plan_file
-    from goalwright.traces.drawing.forms import FORMS
+    from goalwright.traces.drawing.flowchart import dot, mermaid
+    from goalwright.traces.drawing.svg import svg
 
     if form in ("yaml", "json") or not made.tasks:
         return plan_file.dump(made, form if form == "json" else "yaml", goal)
-    return plan_graph.draw(made, width.of(sys.stdout)) if form == "graph" else FORMS[form](made)
+    if form == "graph":
+        return plan_graph.draw(made, width.of(sys.stdout))
+    return {"mermaid": mermaid, "dot": dot, "svg": svg}[form](made)
 
 
 def _write(text: str, target: Path, mode: OutputMode, form: str, command: str = "goalwright run --plan") -> bool:

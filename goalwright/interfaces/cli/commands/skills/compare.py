@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from goalwright.evaluation.free_part import FreePart
+    from goalwright.evaluation.preview import Preview
     from goalwright.interfaces.cli.commands.batches.batch_flags import ClusterFlags
     from goalwright.interfaces.cli.commands.evaluations.eval_flags import CheckFlags, LimitFlags
     from goalwright.interfaces.cli.configuration import SettingFlags
@@ -82,9 +82,8 @@ def compare(
     """
     from goalwright.batch.options import batch_settings
     from goalwright.evaluation.evaluate import EvaluationOptions, open_evaluation
-    from goalwright.evaluation.free_part import free_part
-    from goalwright.evaluation.skill_variants import skill_variants
-    from goalwright.evaluation.versions import find_skill
+    from goalwright.evaluation.preview import preview
+    from goalwright.evaluation.versions import find_skill, skill_variants
     from goalwright.interfaces.cli.commands.evaluations.execution import run_to_exit
     from goalwright.interfaces.cli.dialogs import trust_prompt
     from goalwright.workspace.skills import WorkspaceSkills
@@ -95,7 +94,7 @@ def compare(
     settings = batch_settings(configuration.settings(where, flags, quiet=mode.quiet))
     skill = find_skill(WorkspaceSkills(where, settings), name)
     variants = skill_variants(skill, old, where, settings)
-    free_result = asyncio.run(free_part(variants[0], variants[1], name, where, settings))
+    free_result = asyncio.run(preview(variants[0], variants[1], name, where, settings))
     if free:
         _show_free(free_result, mode)
         return 0
@@ -114,19 +113,19 @@ def compare(
         return run_to_exit(evaluation, mode, check_flags, html, trust=trust, yes=yes, extra=extra)
 
 
-def _show_free(free_result: FreePart, mode: OutputMode) -> None:
+def _show_free(free_result: Preview, mode: OutputMode) -> None:
     if mode.as_json:
         output.print_json({"free": free_result.to_dict()})
     else:
         output.print_lines(_lines(free_result))
 
 
-def _say_free(free_result: FreePart, mode: OutputMode) -> None:
+def _say_free(free_result: Preview, mode: OutputMode) -> None:
     for line in _lines(free_result) if not mode.quiet else ():
         output.say(line)
 
 
-def _lines(free_result: FreePart) -> Sequence[str]:
+def _lines(free_result: Preview) -> Sequence[str]:
     changed = free_result.changed
     lines = [f"free: {len(changed)} of {counted(free_result.goals, 'recorded goal')} would select other skills"]
     for goal in changed[:_SHOWN]:

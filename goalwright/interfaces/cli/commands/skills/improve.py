@@ -85,10 +85,8 @@ def improve(
     from goalwright.batch.options import batch_settings
     from goalwright.evaluation.case_files import read_cases
     from goalwright.evaluation.evaluate import EvaluationOptions
-    from goalwright.evaluation.improve.improve import ImproveOptions, Improver
-    from goalwright.evaluation.improve.split import split
-    from goalwright.evaluation.skill_variants import check_replaceable
-    from goalwright.evaluation.versions import find_skill
+    from goalwright.evaluation.improve.improve import ImproveOptions, Improver, split
+    from goalwright.evaluation.versions import check_replaceable, find_skill
     from goalwright.interfaces.cli.dialogs import trust_prompt
     from goalwright.runs.runtime import Goalwright
 
@@ -119,7 +117,7 @@ def _check_cost(max_cost: float | None, *, yes: bool) -> None:
 
 async def _improved(improver: Improver, mode: OutputMode) -> Improvement:
     """Improve the skill; exits the program if interrupted."""
-    from goalwright.evaluation.improve.improve import Interrupted
+    from goalwright.evaluation.errors import Interrupted
     from goalwright.interfaces.cli.commands.batches.run import stop_on_signals
     from goalwright_planner.errors import BudgetSpent
 
@@ -128,7 +126,7 @@ async def _improved(improver: Improver, mode: OutputMode) -> Improvement:
         async with improver.goalwright:
             return await improver.improve()
     except BudgetSpent as error:
-        hint = f"{hint_for(error)}, with --resume: runs that ended are not paid for again"
+        hint = f"{hint_for(error)}, with --resume: finished runs are not paid for again"
         raise BudgetSpent(error.message, hint=hint) from error
     except Interrupted as error:
         status = error.exit_status

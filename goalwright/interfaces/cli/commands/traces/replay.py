@@ -175,8 +175,8 @@ def play_back(runs: Sequence[str], where: Paths, settings: Settings, speed: floa
     """Print each event with the elapsed time of the run; with a speed, pause in between."""
     from goalwright.interfaces.cli.view.event_text import describe
     from goalwright.runs.stored import records
-    from goalwright.traces.clock import Clock
     from goalwright.traces.read import find_traces
+    from goalwright.traces.timeline import Clock
     from goalwright_planner.events import RunFinished, RunResumed, RunStarted, decode
 
     max_width = width.of(sys.stdout)

@@ -72,7 +72,7 @@ def show(run: str, workspace: Path, task: str | None, flags: SettingFlags, mode:
 
 
 def _show_mermaid(results: Sequence[Result]) -> int:
-    from goalwright.traces.drawing.mermaid import mermaid
+    from goalwright.traces.drawing.flowchart import mermaid
 
     for result in results:
         if result.plan is None or not result.plan.tasks:

@@ -95,7 +95,7 @@ def _send(store: Store, ids: Sequence[str], mode: OutputMode, *, content: bool) 
 
 def _write(file: TextIO, store: Store, runs: Sequence[RunSummary], *, html: bool) -> None:
     if html:
-        from goalwright.traces import html_page
+        from goalwright.interfaces.web import trace_page as html_page
 
         alive = {run.run_id for run in runs if run.status == "running"}
         file.write(html_page.render([list(store.rows(run.run_id)) for run in runs], alive))

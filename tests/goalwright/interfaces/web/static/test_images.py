@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.async_api import expect
 
-from goalwright.traces import html_page
+from goalwright.interfaces.web import trace_page as html_page
 from goalwright_executor.journal.open_store import open_store
 from goalwright_executor.stores.urls import url_of
 from tests.goalwright.interfaces.web.static.served_page import PageModel, go, run_id_of, served, task

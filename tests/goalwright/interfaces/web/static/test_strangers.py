@@ -12,8 +12,8 @@ from playwright.async_api import expect
 
 from goalwright.evaluation.html_page import page as evaluation_page
 from goalwright.evaluation.store import EvaluationFolder
+from goalwright.interfaces.web import trace_page as html_page
 from goalwright.interfaces.web.app import ROUTES
-from goalwright.traces import html_page
 from goalwright_executor.stores.row import Row
 from tests.goalwright.interfaces.web.static.served_page import go, served
 from tests.goalwright.interfaces.web.static.test_run_page import finished, run_goal

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from goalwright.traces import page_script
-from goalwright.traces.html_page import render
+from goalwright.interfaces.web import page_script
+from goalwright.interfaces.web.trace_page import render
 from goalwright_executor.stores.row import Row
 from goalwright_skills.errors import InputError
 from tests.needs import needs_node
@@ -136,7 +136,7 @@ def test_nothing_in_a_trace_becomes_markup() -> None:
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
-def test_a_hostile_trace_has_the_markup_of_a_harmless_one(attack: str) -> None:
+def test_hostile_trace_has_the_markup_of_a_harmless_one(attack: str) -> None:
     """The same tags in the same order and no other attributes; all of the attack is text."""
     shown, harmless = Markup(hostile(attack)), Markup(hostile("harmless"))
     assert shown.tags == harmless.tags
@@ -147,7 +147,7 @@ def test_a_hostile_trace_has_the_markup_of_a_harmless_one(attack: str) -> None:
     assert shown.text == harmless.text.replace('"harmless"', arguments).replace("harmless", attack)
 
 
-def test_a_status_that_is_none_is_refused() -> None:
+def test_invalid_status_is_refused() -> None:
     with pytest.raises(InputError, match=r"task_finished.*Invalid enum value '<script>"):
         page(STARTED, PLANNED, ("task_finished", {"task": "a", "status": EVIL, "seconds": 1.0}))
 
@@ -157,7 +157,7 @@ def test_nothing_in_a_trace_is_rendered_as_a_template() -> None:
     assert "{{ 1234 * 5678 }}" in hostile("{{ 1234 * 5678 }}")
 
 
-def test_a_failed_and_a_skipped_task_say_why() -> None:
+def test_failed_and_skipped_tasks_show_the_reason() -> None:
     shown = page(
         STARTED,
         PLANNED,
@@ -215,7 +215,7 @@ def test_the_page_is_named_after_its_goal_or_the_number_of_runs() -> None:
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
-def test_the_data_of_the_script_cannot_end_its_element(attack: str) -> None:
+def test_script_data_cannot_close_its_element(attack: str) -> None:
     events = [("run_started", {"run_id": "r", "goal": attack, "workspace": "w", "settings": {}})]
     _, _, rest = render([list(_rows(events))]).partition(DATA)
     data = rest.partition("</script>")[0]
@@ -233,7 +233,7 @@ def test_only_our_own_script_may_run() -> None:
 
 
 @needs_node
-def test_the_script_is_one_that_an_engine_reads(tmp_path: Path) -> None:
+def test_script_has_valid_syntax(tmp_path: Path) -> None:
     (tmp_path / "page.js").write_text(page_script.script(), encoding="utf-8")
     checked = subprocess.run(["node", "--check", tmp_path / "page.js"], capture_output=True, text=True, check=False)
     assert checked.returncode == 0, checked.stderr

@@ -1,7 +1,7 @@
-"""The page's ES modules as one script: for `goalwright serve`, and for an exported run that is shown without a server.
+"""Bundles the ES modules of the page into one script, for `goalwright serve` and for exported runs.
 
-Every module becomes a function that gives what it exports, after those that it imports. The modules are our own and
-pinned ones: they import by path, name what they import, and have no circles.
+Each module becomes a function that returns its exports, after its imports. The bundler supports only what our modules
+and the vendored ones use: named imports by path, without cycles.
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ from __future__ import annotations
 import re
 from pathlib import Path, PurePosixPath
 
-STATIC = Path(__file__).parent.parent / "interfaces" / "web" / "static"
+STATIC = Path(__file__).parent / "static"
 _ENTRY = "export/one_file.js"
 _STYLES = ("css/base.css", "css/parts.css", "css/run.css")
 _IMPORT = re.compile(r"""\bimport\s*(\{[^}]*\}|\w+)\s*from\s*(["'])(\.[^"']+)\2;?""")
 _REEXPORT = re.compile(r"""\bexport\s*\{([^}]*)\}\s*from\s*(["'])(\.[^"']+)\2;?""")
 _LIST = re.compile(r"""\bexport\s*\{([^}]*)\};?""")
 _DEFAULT = re.compile(r"\bexport default ")
-# Comments in the forms that our modules have: whole lines, and types. They are a fifth of what a browser would fetch.
+# Line comments and type comments, which are a fifth of the size.
 _LINES = re.compile(r"^[ \t]*//[^\n]*\n", re.MULTILINE)
 _TYPES = re.compile(
     r"^[ \t]*/\*\*(?:(?!\*/).)*\*/[ \t]*\n|/\*\* @\w+ (?:(?!\*/)[^\n])*\*/[ \t]?", re.MULTILINE | re.DOTALL
@@ -25,7 +25,7 @@ _NAMED = re.compile(r"\bexport (async function\*?|function\*?|const|let|class) (
 
 
 def script() -> str:
-    """One script that shows the runs in the element `runs`."""
+    """Return the script that shows the runs in the element `runs`."""
     text = joined(_ENTRY)
     if "<script" in text.lower() or "</script" in text.lower():
         raise ValueError("a module of the page has a tag that would end its script")
@@ -33,14 +33,14 @@ def script() -> str:
 
 
 def joined(entry: str, after: str | None = None) -> str:
-    """A module and all that it imports as one script; with `after`, without what the script of that module has.
+    """Bundle a module and its imports; with `after`, without the modules of that bundle.
 
-    Such a script is a module, which is fetched when it is needed, and gives what its entry exports.
+    A script with `after` is itself a module that is fetched on demand and has the exports of its entry.
     """
-    known = _modules(after) if after is not None else {}
-    done = dict(known)
+    loaded = _modules(after) if after is not None else {}
+    done = dict(loaded)
     _add(entry, done, ())
-    own = "".join(text for name, text in done.items() if name not in known)
+    own = "".join(text for name, text in done.items() if name not in loaded)
     script = '"use strict";\n{\nconst goalwrightModules = (globalThis.goalwrightModules ??= {});\n' + own + "}\n"
     if after is None:
         return script
@@ -55,13 +55,13 @@ def _modules(entry: str) -> dict[str, str]:
 
 
 def _exported(wrapped: str) -> list[str]:
-    """What a module gives, by the last line of its function."""
+    """Read the exports of a module from the last line of its function."""
     names = wrapped.rpartition("return { ")[2].partition(" }")[0]
     return [pair.partition(":")[0].strip() for pair in names.split(",")]
 
 
 def styles() -> str:
-    """The styles of graph, timeline and drawer."""
+    """Return the styles of graph, timeline and drawer."""
     return "".join((STATIC / name).read_text(encoding="utf-8") for name in _STYLES)
 
 
@@ -109,7 +109,7 @@ def _wrapped(name: str, text: str) -> str:
 
 
 def _pairs(names: str) -> list[tuple[str, str]]:
-    """What is exported under which name."""
+    """Parse exports as pairs of local and public names."""
     return [(name.split()[0], name.split()[-1]) for name in names.split(",") if name.strip()]
 
 

@@ -1,6 +1,6 @@
-"""Runs as one self-contained HTML page that loads nothing: the page of `goalwright serve`, and plain tables without scripts.
+"""Runs as one self-contained HTML page: the views of `goalwright serve`, and plain tables where scripts do not run.
 
-The markup is in `html_page.html.j2`, the script comes from `page_script.py`.
+The markup is in `trace_page.html.j2`, the script comes from `page_script.py`.
 """
 
 from __future__ import annotations
@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from goalwright.interfaces.web import page_script
 from goalwright.runs.stored.restoring import images_in
-from goalwright.traces import page_script
-from goalwright.traces.change_text import change_text, checked_text, condition_text, shortened_text
-from goalwright.traces.spent import call_tokens, spent
 from goalwright.traces.timeline import TYPES, Timeline, timeline
+from goalwright.traces.wording import call_tokens, change_text, checked_text, condition_text, shortened_text, spent
 from goalwright_planner.events import (
     AnswerChecked,
     ApprovalAsked,
@@ -56,14 +55,13 @@ if TYPE_CHECKING:
 
 _SETTINGS = ("model", "max_cost", "max_tokens", "timeout", "max_concurrency", "detector")
 _GIVEN = ("asked_skills", "files", "answers", "batch", "batch_goal")
-# What a page does not have: the contents of files, except for images up to so many bytes in all.
-_CONTENT = "file_kept"
-_MOST_IMAGES = 16 * 1024 * 1024
+_CONTENT = "file_kept"  # file contents are left out, except for images
+_IMAGE_BYTES = 16 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class _RunView:
-    """What the page shows of one run."""
+    """One run on the page."""
 
     timeline: Timeline
     summary: str
@@ -73,7 +71,7 @@ class _RunView:
 
 @dataclass(frozen=True, slots=True)
 class _TaskRow:
-    """One step in the table; the bar is its start and its width, in percent of the run."""
+    """A step in the table; the bar is its start and width as percentages of the run."""
 
     span: Span
     name: str
@@ -84,28 +82,28 @@ class _TaskRow:
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """A call with its text, folded; without a text, something that went wrong."""
+    """A call with its collapsed text; without text, an error."""
 
     title: str
     text: str | None = None
 
 
 def render(runs: list[list[Row]], alive: Collection[str] = ()) -> str:
-    """Render the page for some runs; `alive` are the ids of those that are running now."""
+    """Render runs; `alive` has the ids of running ones."""
     views = [_run_view(rows, alive=bool(rows) and rows[0].run_id in alive) for rows in runs]
     script = page_script.script()
     title = views[0].timeline.result.goal[:80] if len(views) == 1 else counted(len(views), "run")
-    # Everything in a trace is a value, never a template, and autoescape keeps values from becoming markup.
+    # A trace only provides values, which autoescape keeps from becoming markup.
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         autoescape=True,
         undefined=StrictUndefined,
         keep_trailing_newline=True,
     )
-    return environment.get_template("html_page.html.j2").render(
+    return environment.get_template("trace_page.html.j2").render(
         title=title,
         runs=views,
-        script=Markup(script),  # noqa: S704 - our own modules, and nothing of a trace
+        script=Markup(script),  # noqa: S704 - our own modules only
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         styles=Markup(page_script.styles()),  # noqa: S704 - likewise
         data=_data(runs, views),
@@ -113,17 +111,17 @@ def render(runs: list[list[Row]], alive: Collection[str] = ()) -> str:
 
 
 def _data(runs: list[list[Row]], views: list[_RunView]) -> Markup:
-    """Everything that the script shows, as JSON in which no character can end the element that holds it."""
+    """Return the data of the script as JSON that cannot close its element."""
     text = json.dumps([_document(rows, view.timeline) for rows, view in zip(runs, views, strict=True)])
     for character in "<>&":
         text = text.replace(character, f"\\u{ord(character):04x}")
-    return Markup(text)  # noqa: S704 - there is no markup left in it
+    return Markup(text)  # noqa: S704 - all markup is escaped
 
 
 def _document(rows: list[Row], shown: Timeline) -> dict[str, Any]:
     started = next((row.body for row in rows if row.type == "run_started"), {})
     last = rows[-1] if rows else None
-    more = {
+    extra = {
         "last_seq": last.seq if last is not None else 0,
         "last_at": last.at if last is not None else "",
         "now": last.at if last is not None else "",
@@ -131,20 +129,20 @@ def _document(rows: list[Row], shown: Timeline) -> dict[str, Any]:
         "given": {name: started.get(name) for name in _GIVEN},
     }
     recorded = [row.to_dict() for row in rows if row.type != _CONTENT]
-    return {"document": shown.to_dict(outputs=False) | more, "rows": recorded, "images": _images(rows)}
+    return {"document": shown.to_dict(outputs=False) | extra, "rows": recorded, "images": _images(rows)}
 
 
 def _images(rows: list[Row]) -> dict[str, str]:
-    """The images that models were shown, as data URLs by their hashes, up to a size in all; others are only named."""
+    """Return the images in prompts as data URLs by hash, up to a total size; others are only named."""
     messages = (message for row in rows if row.type == "call_started" for message in row.body.get("messages", ()))
-    wanted = {image.get("sha256") for message in messages for image in message.get("images") or ()}
-    found: dict[str, str] = {}
-    left = _MOST_IMAGES
-    for sha256, data in images_in(rows, wanted):
-        if len(data) <= left and sha256 not in found:
+    hashes = {image.get("sha256") for message in messages for image in message.get("images") or ()}
+    images: dict[str, str] = {}
+    left = _IMAGE_BYTES
+    for sha256, data in images_in(rows, hashes):
+        if len(data) <= left and sha256 not in images:
             left -= len(data)
-            found[sha256] = f"data:{image_file.type_of(data)};base64,{base64.b64encode(data).decode()}"
-    return found
+            images[sha256] = f"data:{image_file.type_of(data)};base64,{base64.b64encode(data).decode()}"
+    return images
 
 
 def _run_view(rows: list[Row], *, alive: bool) -> _RunView:
@@ -165,8 +163,8 @@ def _task_row(span: Span, total: float, *, critical: bool) -> _TaskRow:
         end = span.stopped if span.stopped is not None else total
         bar = f"{span.start / total:.2%}", f"{(end - span.start) / total:.2%}"
     name = f"{span.id} [{span.name}]" if span.name else span.id
-    said = {"reused": "from", "unneeded": "not needed:"}.get(span.status)
-    reason = span.error or (f"{said} {span.why}" if said and span.why else "")
+    prefix = {"reused": "from", "unneeded": "not needed:"}.get(span.status)
+    reason = span.error or (f"{prefix} {span.why}" if prefix and span.why else "")
     return _TaskRow(span, name, tuple(text for text in (span.title, reason) if text), bar, critical)
 
 

@@ -9,9 +9,8 @@ from xml.etree import ElementTree
 import pytest
 
 from goalwright.interfaces.cli.view.plan_graph import draw
-from goalwright.traces.drawing.dot import dot
-from goalwright.traces.drawing.layers import layers
-from goalwright.traces.drawing.mermaid import mermaid
+from goalwright.traces.drawing.flowchart import dot, mermaid
+from goalwright.traces.drawing.layout import layers
 from goalwright.traces.drawing.svg import svg
 from goalwright.traces.drawing.terminal import lines
 from goalwright_planner.plan.plan import Plan
@@ -35,7 +34,7 @@ def drawn(one: Plan) -> list[str]:
     ]
 
 
-def test_parallel_tasks_join_in_the_one_that_waits_for_them() -> None:
+def test_parallel_tasks_join_in_their_dependent() -> None:
     assert drawn(plan("survey", "sheet", "brief<survey,sheet", synthesis="Brief first.")) == [
         "○ survey",
         "│ ○ sheet",
@@ -45,7 +44,7 @@ def test_parallel_tasks_join_in_the_one_that_waits_for_them() -> None:
     ]
 
 
-def test_a_task_that_several_wait_for_branches() -> None:
+def test_task_with_several_dependents_branches() -> None:
     assert drawn(plan("a", "b<a", "c<a", "d<b,c")) == ["○ a", "├─┐", "│ ○ b", "○ │ c", "├─┘", "○ d"]
 
 
@@ -71,14 +70,14 @@ def test_every_edge_is_drawn_for_any_graph(seed: int) -> None:
             assert above[column] != " "
 
 
-def test_many_parallel_edges_are_named_instead_of_drawn() -> None:
+def test_many_parallel_edges_are_listed_instead_of_drawn() -> None:
     wide = plan(*(f"t{number}" for number in range(40)), f"end<{','.join(f't{number}' for number in range(40))}")
     assert {line.edges for line in lines(wide)} == {"○"}
     assert "← t0, t1" in draw(wide, None)
     assert max(map(len, draw(wide, 60).splitlines())) <= 60
 
 
-def test_layers_are_as_deep_as_the_longest_way() -> None:
+def test_layers_are_as_deep_as_the_longest_path() -> None:
     found = layers(plan("a", "b<a", "c<b", "d<a,c", "e"))
     assert [[task.id for task in layer] for layer in found] == [["a", "e"], ["b"], ["c"], ["d"]]
 
@@ -88,7 +87,7 @@ def test_the_graph_shows_titles_and_skills() -> None:
     assert draw(one, None).splitlines() == ["○  a  Look around  [surveying]", "○  b"]
 
 
-def test_mermaid_has_every_task_and_edge_and_no_foreign_syntax() -> None:
+def test_mermaid_has_every_task_and_edge_and_escapes_text() -> None:
     one = Plan((Task("end", "llm", title=HOSTILE), Task("b", "tool", name="x_y", depends_on=("end",))), "s")
     text = mermaid(one)
     assert text.startswith("flowchart TD\n")
@@ -98,7 +97,7 @@ def test_mermaid_has_every_task_and_edge_and_no_foreign_syntax() -> None:
     assert text.count('"') == 6
 
 
-def test_dot_quotes_what_is_foreign() -> None:
+def test_dot_escapes_text() -> None:
     one = Plan((Task("a", "llm", title=HOSTILE), Task("b", "skill", name="s", depends_on=("a",))))
     text = dot(one)
     assert "    t1 -> t2;" in text
@@ -107,7 +106,7 @@ def test_dot_quotes_what_is_foreign() -> None:
     assert "evil --> t1" in text, "as text inside the label"
 
 
-def test_svg_is_well_formed_and_holds_only_boxes_lines_and_text() -> None:
+def test_svg_is_well_formed_with_only_boxes_lines_and_text() -> None:
     one = Plan((Task("a", "llm", title=HOSTILE), Task("b", "skill", name="s", depends_on=("a",))), "s")
     root = ElementTree.fromstring(svg(one))  # noqa: S314 - our own
     kinds = {element.tag.rpartition("}")[2] for element in root.iter()}
