@@ -41,7 +41,7 @@ class ChangedSelection:
 
 
 @dataclass(frozen=True, slots=True)
-class Preview:
+class VariantPreview:
     """The recorded goals that were compared, the changed selections, and the number of changed tasks and their runs."""
 
     goals: int
@@ -79,7 +79,7 @@ def _selections(workspace: Workspace) -> Iterator[Any]:
     yield from reselect(newest, workspace, left_out=[])
 
 
-async def preview(first: Variant, second: Variant, name: str, paths: Paths, settings: Settings) -> Preview:
+async def preview(first: Variant, second: Variant, name: str, paths: Paths, settings: Settings) -> VariantPreview:
     """Compare two variants of a skill by replaying recorded runs."""
     before, after = workspace_of(first, paths, settings), workspace_of(second, paths, settings)
     goals, changed = changed_selections(before, after)
@@ -87,7 +87,7 @@ async def preview(first: Variant, second: Variant, name: str, paths: Paths, sett
     for rows in _runs_with(name, paths, settings):
         changed_tasks = await _changed_prompts(rows, first, second, paths, settings)
         tasks, runs = tasks + len(changed_tasks), runs + bool(changed_tasks)
-    return Preview(goals, changed, tasks, runs)
+    return VariantPreview(goals, changed, tasks, runs)
 
 
 async def _changed_prompts(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from goalwright.evaluation.preview import Preview
+    from goalwright.evaluation.preview import VariantPreview
     from goalwright.interfaces.cli.commands.batches.batch_flags import ClusterFlags
     from goalwright.interfaces.cli.commands.evaluations.eval_flags import CheckFlags, LimitFlags
     from goalwright.interfaces.cli.configuration import SettingFlags
@@ -113,19 +113,19 @@ def compare(
         return run_to_exit(evaluation, mode, check_flags, html, trust=trust, yes=yes, extra=extra)
 
 
-def _show_free(free_result: Preview, mode: OutputMode) -> None:
+def _show_free(free_result: VariantPreview, mode: OutputMode) -> None:
     if mode.as_json:
         output.print_json({"free": free_result.to_dict()})
     else:
         output.print_lines(_lines(free_result))
 
 
-def _say_free(free_result: Preview, mode: OutputMode) -> None:
+def _say_free(free_result: VariantPreview, mode: OutputMode) -> None:
     for line in _lines(free_result) if not mode.quiet else ():
         output.say(line)
 
 
-def _lines(free_result: Preview) -> Sequence[str]:
+def _lines(free_result: VariantPreview) -> Sequence[str]:
     changed = free_result.changed
     lines = [f"free: {len(changed)} of {counted(free_result.goals, 'recorded goal')} would select other skills"]
     for goal in changed[:_SHOWN]:
