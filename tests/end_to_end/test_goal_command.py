@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from goalwright.interfaces.web.trace_page import render
-from goalwright.telemetry.spans import spans
+from goalwright.telemetry.spans import run_spans
 from tests.goalwright.recorded import rows
 from tests.nursery import Ran
 from tests.openai_server import Answer, Call, OpenAIServer, Say, Script, scripted
@@ -55,7 +55,7 @@ def test_a_goal_inside_a_plan_is_shown_and_replays_elsewhere(
     assert all(name in shown for name in ("migrate/guide", "migrate/sheet", "[cataloging-apis]"))
     asked = goalwright("trace", "show", "--task", "migrate", cwd=workspace).out
     assert "Migrate what was found" in asked
-    names = {span["name"]: span for span in spans(rows(workspace))}
+    names = {span["name"]: span for span in run_spans(rows(workspace))}
     assert names["invoke_agent cataloging-apis"]["parentSpanId"] == names["invoke_agent migrate"]["spanId"]
     assert "migrate/guide" in render([rows(workspace)])
 

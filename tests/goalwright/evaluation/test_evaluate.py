@@ -129,8 +129,8 @@ async def test_equal_variants_show_no_difference_end_to_end(tmp_path: Path, serv
             options=EvaluationOptions(repeat=3),
         )
         (difference,) = report.differences
-        assert difference.found is not None
-        found.append(difference.found.verdict)
+        assert difference.comparison is not None
+        found.append(difference.comparison.verdict)
     assert found.count("no difference shown") >= 4, found
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from goalwright.interfaces.cli.view.live.run_state import RunState
 from goalwright.interfaces.mcp.goal_runs import TaskProgress
-from goalwright.telemetry.spans import spans
+from goalwright.telemetry.spans import run_spans
 from goalwright.traces.timeline import timeline
 from goalwright_planner.events import PlanChanged, PlanMade, TaskFinished, TaskStarted, Warned
 from goalwright_planner.plan.task import Task
@@ -72,7 +72,7 @@ async def test_items_start_and_end_while_the_plan_is_being_written(workspace: Pa
     assert (state.items_of("each"), progress.done, progress.total) == ("3/3", 9, 9)
     shown = timeline(rows(workspace))
     assert [name for name in shown.spans if not name.startswith("(")] == list(state.rows)
-    sent = {one["name"]: one for one in spans(rows(workspace))}
+    sent = {one["name"]: one for one in run_spans(rows(workspace))}
     assert sent["invoke_agent each[1]"]["parentSpanId"] == sent["invoke_agent each"]["spanId"]
 
 

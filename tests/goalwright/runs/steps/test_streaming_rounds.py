@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from goalwright.interfaces.cli.view.live.run_state import RunState
 from goalwright.interfaces.mcp.goal_runs import TaskProgress
-from goalwright.telemetry.spans import spans
+from goalwright.telemetry.spans import run_spans
 from goalwright.traces.timeline import timeline
 from goalwright_planner.events import PlanChanged, PlanMade, TaskFinished
 from tests.fakes import Recorder
@@ -59,7 +59,7 @@ async def test_rounds_start_and_end_while_the_plan_is_being_written(workspace: P
     assert list(state.rows) == [*ALL, "late"]
     assert (state.items_of("loop"), progress.done, progress.total) == ("round 3/5", 2, 2)
     assert [name for name in timeline(rows(workspace)).spans if not name.startswith("(")] == list(state.rows)
-    sent = {one["name"]: one for one in spans(rows(workspace))}
+    sent = {one["name"]: one for one in run_spans(rows(workspace))}
     assert sent["invoke_agent loop#3"]["parentSpanId"] == sent["invoke_agent loop"]["spanId"]
 
 
