@@ -37,7 +37,7 @@ const fetchOthers = () => void (fetching ??= import("./other_views.js").then(
 
 function Loading() {
   useEffect(fetchOthers, []);
-  return html`<main id="main">${failed.value ? html`<${Empty} title="This page did not come" text="Is the server still running?"><button type="button" class="btn" onClick=${() => location.reload()}>Try again</button></${Empty}>` : html`<p class="loading">Loading…</p>`}</main>`;
+  return html`<main id="main">${failed.value ? html`<${Empty} title="This page could not be loaded" text="Is the server still running?"><button type="button" class="btn" onClick=${() => location.reload()}>Try again</button></${Empty}>` : html`<p class="loading">Loading…</p>`}</main>`;
 }
 
 /** The view of an address. @param {string} path */

@@ -47,7 +47,7 @@ async def test_a_waiting_run_is_listed_and_continues_with_the_answer(workspace: 
         assert await asked_for(asked, run_id, 0) == []
 
 
-async def test_an_answer_to_a_run_that_still_works_counts_when_it_has_ended(workspace: Path) -> None:
+async def test_an_answer_to_an_active_run_is_used_when_it_has_ended(workspace: Path) -> None:
     model = Slow()
     async with asking(workspace, model) as asked:
         run_id = await started(asked, plan={"tasks": [ASKS, OTHER]})
@@ -68,7 +68,7 @@ async def test_an_answer_to_a_run_that_still_works_counts_when_it_has_ended(work
         assert {task["status"] for task in (await ended(asked, run_id))["tasks"]} == {"done"}
 
 
-async def test_a_run_that_is_stopped_after_an_answer_does_not_continue_with_it(workspace: Path) -> None:
+async def test_stopping_a_run_drops_its_queued_answer(workspace: Path) -> None:
     model = Slow()
     async with asking(workspace, model) as asked:
         run_id = await started(asked, plan={"tasks": [ASKS, OTHER]})
@@ -87,7 +87,7 @@ async def test_a_run_that_is_stopped_after_an_answer_does_not_continue_with_it(w
         assert {task["status"] for task in (await ended(asked, run_id))["tasks"]} == {"done"}
 
 
-async def test_a_second_answer_is_told_apart_from_an_unknown_one_while_the_run_works(workspace: Path) -> None:
+async def test_a_duplicate_answer_and_an_unknown_request_give_different_errors(workspace: Path) -> None:
     model = Slow()
     async with asking(workspace, model) as asked:
         run_id = await started(asked, plan={"tasks": [ASKS, OTHER | {"depends_on": ["send"]}]})
@@ -102,7 +102,7 @@ async def test_a_second_answer_is_told_apart_from_an_unknown_one_while_the_run_w
         await ended(asked, run_id)
 
 
-async def test_answers_that_do_not_fit_are_refused_and_leave_the_run_waiting(workspace: Path) -> None:
+async def test_invalid_answers_are_refused_and_leave_the_run_waiting(workspace: Path) -> None:
     async with asking(workspace, ScriptedModel(answering)) as asked:
         run_id = await started(asked, plan={"tasks": [ASKS]})
         await ended(asked, run_id, "waiting")

@@ -26,7 +26,7 @@ JSON = [
 
 
 @pytest.mark.parametrize(("method", "path"), JSON)
-async def test_every_route_refuses_a_key_that_it_does_not_know(workspace: Path, method: str, path: str) -> None:
+async def test_every_route_refuses_unknown_keys(workspace: Path, method: str, path: str) -> None:
     body = {"spoon": "steel"}
     async with asking(workspace) as asked:
         said = await asked.request(
@@ -37,7 +37,7 @@ async def test_every_route_refuses_a_key_that_it_does_not_know(workspace: Path, 
     assert list(workspace.glob(".agents/**/*")) == []
 
 
-async def test_the_hint_names_the_keys_that_a_route_knows(workspace: Path) -> None:
+async def test_the_hint_lists_the_known_keys(workspace: Path) -> None:
     async with asking(workspace) as asked:
         said = (await asked.post("/runs", json={"Goal": "x", "budget": 1})).json()["error"]
         assert said["message"] == "unknown keys in the body: 'Goal', 'budget'"
@@ -57,7 +57,7 @@ async def test_the_hint_names_the_keys_that_a_route_knows(workspace: Path) -> No
     ],
 )
 @pytest.mark.parametrize("escaped", [True, False])
-async def test_half_a_character_is_refused(
+async def test_lone_surrogates_are_refused(
     workspace: Path, path: str, body: dict[str, Any] | list[Any], *, escaped: bool
 ) -> None:
     content = json.dumps(body, ensure_ascii=escaped).encode(errors="surrogatepass")
@@ -68,7 +68,7 @@ async def test_half_a_character_is_refused(
     assert list(workspace.glob(".agents/**/*")) == []
 
 
-async def test_whole_characters_are_taken_in_every_spelling(workspace: Path) -> None:
+async def test_surrogate_pairs_are_accepted_in_any_encoding(workspace: Path) -> None:
     async with asking(workspace) as asked:
         for text in ('"\\ud83d\\ude00"', '"\U0001f600"', '"\ud7ff"'):
             body = f'{{"goal": {text}}}'.encode()
@@ -76,7 +76,7 @@ async def test_whole_characters_are_taken_in_every_spelling(workspace: Path) -> 
             assert said.status_code == 200, said.text
 
 
-async def test_all_keys_of_the_docs_are_known(workspace: Path) -> None:
+async def test_all_documented_keys_are_accepted(workspace: Path) -> None:
     prepare(workspace)
     goal = {"goal": GOAL, "files": [], "skills": [], "answers": [], "plan": PLAN, "settings": {}}
     async with asking(workspace, ScriptedModel(answering)) as asked:

@@ -36,7 +36,7 @@ async def turns(asked: httpx.AsyncClient, conversation: str, **asked_for: Any) -
     return found
 
 
-async def test_a_conversation_is_begun_continued_and_read_again(workspace: Path) -> None:
+async def test_a_conversation_is_started_continued_and_read(workspace: Path) -> None:
     model = ScriptedModel(answering())
     async with asking(workspace, model) as asked:
         assert (await asked.get("/conversations")).json() == {"conversations": [], "more": False}
@@ -55,7 +55,7 @@ async def test_a_conversation_is_begun_continued_and_read_again(workspace: Path)
         assert (run["given"]["conversation"], run["given"]["turn"]) == (conversation, 2)
 
 
-async def test_turns_come_a_page_at_a_time_and_the_newest_first(workspace: Path) -> None:
+async def test_turns_are_paged_from_the_newest(workspace: Path) -> None:
     async with asking(workspace, ScriptedModel(answering())) as asked:
         conversation, _ = await sent(asked, "one")
         for goal in ("two", "three"):
@@ -66,7 +66,7 @@ async def test_turns_come_a_page_at_a_time_and_the_newest_first(workspace: Path)
         assert [one["goal"] for one in rest] == ["one"]
 
 
-async def test_a_turn_that_was_taken_back_is_no_longer_shown(workspace: Path) -> None:
+async def test_an_undone_turn_is_not_shown(workspace: Path) -> None:
     model = ScriptedModel(answering())
     async with asking(workspace, model) as asked:
         conversation, _ = await sent(asked, "one")
@@ -80,7 +80,7 @@ async def test_a_turn_that_was_taken_back_is_no_longer_shown(workspace: Path) ->
         assert (await asked.get(f"/runs/{second}")).status_code == 200
 
 
-async def test_a_turn_waits_for_an_answer_and_goes_on_with_it(workspace: Path) -> None:
+async def test_a_turn_waits_for_an_answer_and_continues_with_it(workspace: Path) -> None:
     model = ScriptedModel(answering(one=json.dumps({"tasks": [ASKS]})))
     async with asking(workspace, model) as asked:
         conversation, run_id = await sent(asked, "one", status="waiting")
@@ -92,7 +92,7 @@ async def test_a_turn_waits_for_an_answer_and_goes_on_with_it(workspace: Path) -
         assert [one["answer"] for one in await turns(asked, conversation)] == ["send is done"]
 
 
-async def test_of_two_turns_that_are_sent_at_once_the_second_is_refused(workspace: Path) -> None:
+async def test_the_second_of_two_concurrent_turns_is_refused(workspace: Path) -> None:
     model = Slow()
     async with asking(workspace, model) as asked:
         begun = (await asked.post("/conversations", json={"goal": "one", "plan": PLAN})).json()
@@ -129,7 +129,7 @@ async def test_an_upload_is_kept_while_a_turn_runs_and_belongs_to_the_next(works
         assert (workspace / ".agents" / "runs" / accepted / "files" / "a.csv").read_bytes() == b"1,2"
 
 
-async def test_what_does_not_exist_and_what_may_not_change_is_refused(workspace: Path) -> None:
+async def test_unknown_conversations_and_read_only_changes_are_refused(workspace: Path) -> None:
     async with asking(workspace, ScriptedModel(answering())) as asked:
         conversation, _ = await sent(asked, "one")
         for path in ("/conversations/none", f"/conversations/{conversation[:-2]}"):

@@ -48,7 +48,7 @@ async def test_tags_and_a_note_are_recorded_and_found(workspace: Path) -> None:
 
 
 @pytest.mark.parametrize("tags", [[""], ["a\nb"], ["x" * 61], [f"t{number}" for number in range(31)], "a\u0007", [1]])
-async def test_what_cannot_be_a_tag_is_refused_and_changes_nothing(workspace: Path, tags: object) -> None:
+async def test_an_invalid_tag_is_refused_and_changes_nothing(workspace: Path, tags: object) -> None:
     fill(workspace)
     async with asking(workspace) as site:
         answer = await site.put(f"/runs/{RUN}/tags", json={"tags": tags})
@@ -58,7 +58,7 @@ async def test_what_cannot_be_a_tag_is_refused_and_changes_nothing(workspace: Pa
         assert (await site.put(f"/runs/{RUN}/note", json={"note": "x" * 10_001})).status_code == 400
 
 
-async def test_a_run_that_another_process_works_on_is_not_tagged(workspace: Path) -> None:
+async def test_a_run_of_another_process_cannot_be_tagged(workspace: Path) -> None:
     fill(workspace)
     store = SqliteStore(workspace / ".agents" / "journal.sqlite")
     store.append([], {}, Handover(myself(), taken=[RUN]))
@@ -83,7 +83,7 @@ async def test_a_secret_in_a_tag_a_note_or_an_answer_is_in_no_index(
 
 
 @pytest.mark.parametrize("query", ["since=soon", "min_cost=a", "min_cost=nan", "status=odd", "colour=red"])
-async def test_a_filter_that_cannot_be_understood_is_refused(workspace: Path, query: str) -> None:
+async def test_an_invalid_filter_is_refused(workspace: Path, query: str) -> None:
     fill(workspace)
     async with asking(workspace) as site:
         answer = await site.get(f"/runs?{query}")
@@ -98,7 +98,7 @@ async def test_a_read_only_server_tags_nothing(workspace: Path) -> None:
         assert (await site.get("/runs?q=latency")).json()["runs"]
 
 
-async def test_snippets_show_where_the_words_stand_and_are_bounded(workspace: Path) -> None:
+async def test_snippets_show_matching_excerpts_and_are_limited(workspace: Path) -> None:
     fill(workspace)
     async with asking(workspace) as site:
         reply = (await site.get(f"/snippets?q=latency&run={RUN}&run=unknown")).json()

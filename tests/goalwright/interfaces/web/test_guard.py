@@ -37,7 +37,7 @@ async def stranger(workspace: Path) -> AsyncIterator[httpx.AsyncClient]:
 
 
 @pytest.mark.parametrize(("method", "path"), [*PATHS, ("GET", "/"), ("GET", "/runs/x")])
-async def test_no_route_answers_a_rebound_host_or_another_site(workspace: Path, method: str, path: str) -> None:
+async def test_every_route_refuses_a_rebound_host_and_another_site(workspace: Path, method: str, path: str) -> None:
     right = {"authorization": f"Bearer {TOKEN}"}
     async with stranger(workspace) as asked:
         for wrong, status in [
@@ -62,7 +62,7 @@ async def test_every_route_needs_the_token(workspace: Path, method: str, path: s
 
 
 @pytest.mark.parametrize(("method", "path"), changing())
-async def test_read_only_leaves_out_what_changes_anything(workspace: Path, method: str, path: str) -> None:
+async def test_read_only_removes_every_changing_route(workspace: Path, method: str, path: str) -> None:
     site = make_site(workspace, read_only=True)
     async with client(site) as asked:
         response = await asked.request(method, path.removeprefix("/api"), json={"goal": "x"})
@@ -71,7 +71,7 @@ async def test_read_only_leaves_out_what_changes_anything(workspace: Path, metho
     await site.close()
 
 
-async def test_every_answer_carries_the_policy_and_no_cors(workspace: Path) -> None:
+async def test_every_response_has_the_content_policy_and_no_cors_header(workspace: Path) -> None:
     right = {"authorization": f"Bearer {TOKEN}"}
     async with stranger(workspace) as asked:
         for path, headers in [
@@ -100,7 +100,7 @@ async def test_a_preflight_of_another_site_is_refused(workspace: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""])
-async def test_bodies_that_a_form_can_send_are_refused(workspace: Path, kind: str) -> None:
+async def test_content_types_of_html_forms_are_refused(workspace: Path, kind: str) -> None:
     site = make_site(workspace)
     async with client(site) as asked:
         response = await asked.post("/runs", content=b'{"goal": "x"}', headers={"content-type": kind})

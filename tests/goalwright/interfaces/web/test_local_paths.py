@@ -56,7 +56,7 @@ async def test_a_run_is_read_with_the_paths_of_this_checkout(workspace: Path) ->
         assert str(workspace) not in exported
 
 
-async def test_a_goal_is_run_again_with_the_files_that_its_run_was_given(workspace: Path) -> None:
+async def test_a_goal_is_run_again_with_the_files_of_its_run(workspace: Path) -> None:
     async with asking(workspace, ScriptedModel(answering)) as asked:
         raw = {"content-type": "application/octet-stream"}
         upload = (await asked.post("/files?name=a.csv", content=b"1,2", headers=raw)).json()
@@ -66,7 +66,7 @@ async def test_a_goal_is_run_again_with_the_files_that_its_run_was_given(workspa
         assert again["given"]["files"] == given
 
 
-async def test_arguments_that_a_person_edits_reach_the_tool_as_they_were_shown(workspace: Path) -> None:
+async def test_edited_arguments_reach_the_tool_unchanged(workspace: Path) -> None:
     write: dict[str, Any] = {
         "id": "write",
         "action_type": "tool",
@@ -86,7 +86,7 @@ async def test_arguments_that_a_person_edits_reach_the_tool_as_they_were_shown(w
         assert written.read_text(encoding="utf-8") == f"- {workspace}/notes.md\n- more\n"
 
 
-async def test_turns_and_requests_have_the_goal_as_it_was_given(workspace: Path) -> None:
+async def test_turns_and_requests_have_the_original_goal(workspace: Path) -> None:
     goal = f"Tidy {workspace}/notes.md"
     asks = {"id": "send", "action_type": "llm", "instruction": "Send it", "needs_approval": "Send it now?"}
     async with asking(workspace, ScriptedModel(answering)) as asked:

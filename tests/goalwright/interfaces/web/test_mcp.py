@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pytest
 
 
-async def test_servers_are_listed_with_the_command_that_trusts_them_and_none_is_started(
+async def test_servers_are_listed_with_their_trust_command_and_not_started(
     workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ISSUES_TOKEN", "tok-0123456789abcdef")

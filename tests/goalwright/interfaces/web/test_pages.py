@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-async def test_a_view_is_one_script_and_two_sheets_which_are_kept_under_the_name_of_their_content(
+async def test_a_view_is_bundled_into_cacheable_files(
     workspace: Path,
 ) -> None:
     site = make_site(workspace)
@@ -50,7 +50,7 @@ async def test_a_view_is_one_script_and_two_sheets_which_are_kept_under_the_name
     await site.close()
 
 
-async def test_files_and_long_answers_are_compressed_for_those_who_can_read_it(workspace: Path) -> None:
+async def test_files_and_long_responses_are_compressed_if_accepted(workspace: Path) -> None:
     skills = workspace / "skills"
     for number in range(30):
         (skills / f"skill-{number}").mkdir(parents=True)

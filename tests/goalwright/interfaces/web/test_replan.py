@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-async def test_a_run_continues_by_the_plan_that_a_person_asked_for(workspace: Path) -> None:
+async def test_a_run_continues_with_the_requested_plan_change(workspace: Path) -> None:
     planner = Planner(plan(llm("one")), [change(llm("two", "one"))], {})
     async with asking(workspace, planner.model) as asked:
         run_id = await started(asked)

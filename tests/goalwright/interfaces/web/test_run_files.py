@@ -24,7 +24,7 @@ def notes(workspace: Path) -> None:
     prepare(workspace)
 
 
-async def test_artifacts_are_saved_and_never_shown_and_links_are_left_out(workspace: Path) -> None:
+async def test_artifacts_are_sent_as_attachments_without_links(workspace: Path) -> None:
     async with asking(workspace, ScriptedModel(answering)) as asked:
         run_id = await started(asked)
         await ended(asked, run_id)
@@ -44,7 +44,7 @@ async def test_artifacts_are_saved_and_never_shown_and_links_are_left_out(worksp
             assert (await asked.get(f"/runs/{run_id}/artifacts/{path}")).status_code == 404
 
 
-async def test_changes_are_shown_as_a_patch_and_undone_except_where_a_file_changed_since(workspace: Path) -> None:
+async def test_changes_are_shown_as_a_patch_and_undone_except_in_files_changed_since(workspace: Path) -> None:
     async with asking(workspace, ScriptedModel(answering)) as asked, asking(workspace, read_only=True) as reading:
         run_id = await started(asked)
         await ended(asked, run_id)
@@ -67,7 +67,7 @@ async def test_changes_are_shown_as_a_patch_and_undone_except_where_a_file_chang
         assert not (workspace / "new" / "page.md").exists()
 
 
-async def test_changes_of_no_run_are_not_found_and_those_of_a_running_one_not_undone(workspace: Path) -> None:
+async def test_changes_of_an_unknown_run_give_404_and_of_a_running_one_409(workspace: Path) -> None:
     model = Slow()
     async with asking(workspace, model) as asked:
         run_id = await started(asked)
@@ -81,7 +81,7 @@ async def test_changes_of_no_run_are_not_found_and_those_of_a_running_one_not_un
         await ended(asked, run_id)
 
 
-async def test_a_run_is_sent_to_the_collector_of_the_servers_environment_and_nowhere_else(
+async def test_spans_are_sent_only_to_the_collector_of_the_environment(
     workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with asking(workspace, ScriptedModel(answering)) as asked:
@@ -98,7 +98,7 @@ async def test_a_run_is_sent_to_the_collector_of_the_servers_environment_and_now
         assert "the answer" not in str(document)
 
 
-async def test_an_image_that_a_model_was_shown_is_read_by_its_hash_and_never_shown_by_itself(workspace: Path) -> None:
+async def test_an_image_is_sent_by_hash_as_an_attachment(workspace: Path) -> None:
     data = png(64, 48)
     (workspace / "red.png").write_bytes(data)
     async with asking(workspace, ScriptedModel(answering)) as asked, asking(workspace, read_only=True) as reading:

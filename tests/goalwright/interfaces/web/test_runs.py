@@ -62,7 +62,7 @@ async def started(asked: httpx.AsyncClient, **body: Any) -> str:
     return str(response.json()["run_id"])
 
 
-async def test_a_run_is_on_disk_when_it_is_acknowledged_and_is_shown_when_it_ended(workspace: Path) -> None:
+async def test_a_run_is_on_disk_when_it_is_acknowledged(workspace: Path) -> None:
     async with asking(workspace, ScriptedModel(answering, usage=Usage(calls=1))) as asked:
         run_id = await started(asked, settings={"max_cost": 2})
         journal = open_journal(workspace)
@@ -82,7 +82,7 @@ async def test_a_run_is_on_disk_when_it_is_acknowledged_and_is_shown_when_it_end
         assert (line["parent"], line["batch"]) == (None, None)
 
 
-async def test_a_task_is_shown_in_full_and_so_are_planning_and_synthesis(workspace: Path) -> None:
+async def test_tasks_planning_and_synthesis_are_shown_in_full(workspace: Path) -> None:
     async with asking(workspace, ScriptedModel(answering)) as asked:
         run_id = await started(asked)
         await ended(asked, run_id)
@@ -125,7 +125,7 @@ async def test_runs_are_filtered_and_paged(workspace: Path) -> None:
         assert (wrong.status_code, wrong.json()["error"]["code"]) == (400, "INVALID_INPUT")
 
 
-async def test_an_empty_workspace_has_no_runs_and_nothing_is_written_by_looking(workspace: Path) -> None:
+async def test_an_empty_workspace_has_no_runs_and_reading_writes_no_files(workspace: Path) -> None:
     async with asking(workspace) as asked:
         assert (await asked.get("/runs")).json() == {"runs": [], "next": None}
         assert (await asked.get("/batches")).json() == []
@@ -158,7 +158,7 @@ async def test_an_empty_workspace_has_no_runs_and_nothing_is_written_by_looking(
         ({"parent": "none"}, 404, "nothing has been run"),
     ],
 )
-async def test_a_run_that_cannot_start_leaves_nothing_behind(
+async def test_a_run_that_fails_to_start_leaves_no_files(
     workspace: Path, body: dict[str, Any], status: int, says: str
 ) -> None:
     (workspace / "circle").symlink_to("circle")
@@ -170,7 +170,7 @@ async def test_a_run_that_cannot_start_leaves_nothing_behind(
         assert (await asked.get("/runs")).json()["runs"] == []
 
 
-async def test_bodies_that_are_wrong_or_too_large_are_refused(workspace: Path) -> None:
+async def test_invalid_and_too_large_bodies_are_refused(workspace: Path) -> None:
     async with asking(workspace) as asked:
         kind = {"content-type": "application/json"}
         for content, status in [
@@ -220,7 +220,7 @@ async def test_a_run_of_another_runtime_is_stopped_through_the_journal(workspace
         assert (await asyncio.wait_for(running, 20)).status == "interrupted"
 
 
-async def test_no_more_than_eight_runs_are_under_way(workspace: Path) -> None:
+async def test_at_most_eight_runs_are_active(workspace: Path) -> None:
     model = Slow()
     async with asking(workspace, model) as asked:
         plan = {"tasks": [{"id": "a", "action_type": "llm"}]}
@@ -231,7 +231,7 @@ async def test_no_more_than_eight_runs_are_under_way(workspace: Path) -> None:
         model.free.set()
 
 
-async def test_a_part_is_run_again_after_a_dry_run_that_says_what_is_paid(workspace: Path) -> None:
+async def test_a_dry_run_lists_the_tasks_that_a_rerun_executes(workspace: Path) -> None:
     async with asking(workspace, ScriptedModel(answering)) as asked:
         run_id = await started(asked)
         await ended(asked, run_id)
@@ -328,7 +328,7 @@ async def uploaded(asked: httpx.AsyncClient, name: str, content: bytes) -> str:
 
 
 @pytest.mark.parametrize("where", ["/runs", "/conversations"])
-async def test_uploads_of_the_same_name_all_reach_the_run(workspace: Path, where: str) -> None:
+async def test_uploads_of_the_same_name_get_distinct_names(workspace: Path, where: str) -> None:
     model = ScriptedModel(answering)
     async with asking(workspace, model) as asked:
         given = {"data.csv": b"first", "Data.csv": b"second", "data-2.csv": b"third", "notes": b"4", "notes.md": b"5"}
@@ -406,7 +406,7 @@ async def planned(asked: httpx.AsyncClient, **body: Any) -> str:
     return str(last.data["text"])
 
 
-async def test_a_plan_names_uploads_as_the_run_of_it_has_them(workspace: Path) -> None:
+async def test_a_plan_names_the_runs_copies_of_uploads(workspace: Path) -> None:
     model = ScriptedModel(reading_each)
     async with asking(workspace, model) as asked:
         files = ["notes.md", *[await uploaded(asked, "it's%20data.csv", one) for one in (b"first", b"second")]]
@@ -429,7 +429,7 @@ async def test_a_plan_names_uploads_as_the_run_of_it_has_them(workspace: Path) -
         assert "second" in (await asked.get(f"/runs/{run_id}/tasks/read")).text
 
 
-async def test_a_plan_made_before_a_file_was_left_out_names_what_the_run_has(workspace: Path) -> None:
+async def test_a_plan_made_before_a_file_was_removed_names_the_runs_copies(workspace: Path) -> None:
     async with asking(workspace, ScriptedModel(reading_each)) as asked:
         files = [await uploaded(asked, "data", content) for content in (b"first", b"second")]
         text = await planned(asked, files=files)
@@ -452,7 +452,7 @@ async def test_files_are_checked_before_a_goal_is_planned(workspace: Path, where
         assert (refused.status_code, model.asked) == (status, []), refused.text
 
 
-async def test_a_failed_run_says_why(workspace: Path) -> None:
+async def test_a_failed_run_has_its_error(workspace: Path) -> None:
     model = ScriptedModel(failing("survey", "notes", error=RequestRefused("not today")))
     async with asking(workspace, model) as asked:
         run_id = await started(asked)
@@ -465,7 +465,7 @@ async def test_a_failed_run_says_why(workspace: Path) -> None:
         assert "id: survey" in plan["text"]
 
 
-async def test_the_plan_of_a_run_that_fanned_out_is_the_one_that_was_made(workspace: Path) -> None:
+async def test_the_plan_of_a_fanned_out_run_is_the_original_plan(workspace: Path) -> None:
     each = {"id": "each", "action_type": "llm", "instruction": "About <<item>>.", "for_each": ["a", "b"]}
     async with asking(workspace, ScriptedModel(answering)) as asked:
         run_id = await started(asked, plan={"tasks": [each]})
@@ -493,7 +493,7 @@ async def test_a_plan_is_checked_as_it_is_typed(workspace: Path) -> None:
         assert [task["id"] for task in right["plan"]["tasks"]] == ["survey", "notes", "brief"]
 
 
-async def test_the_tasks_of_a_plan_are_told_with_their_lines_in_whatever_form_it_is(workspace: Path) -> None:
+async def test_a_plan_check_returns_tasks_with_lines_in_any_format(workspace: Path) -> None:
     mixed = (
         "tasks:\n- id: a\n  action_type: llm\n  instruction: |\n    - id: x\n\n    depends_on: [c]\n\n# and then\n"
         "- {id: b, type: llm, task: Do it.}\n- id: c\n  depends_on: [a, 'b']  # both\n  action_type: none\n"
@@ -509,7 +509,7 @@ async def test_the_tasks_of_a_plan_are_told_with_their_lines_in_whatever_form_it
         assert (found["tasks"], found["editable"]) == (None, False)
 
 
-async def test_a_change_of_a_plan_comes_back_with_its_check(workspace: Path) -> None:
+async def test_a_plan_edit_returns_the_text_with_its_check(workspace: Path) -> None:
     text = "tasks:\n- id: a\n  action_type: llm\n  instruction: Do it.\n"
     async with asking(workspace) as asked:
 

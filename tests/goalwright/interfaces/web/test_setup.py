@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 KEY = "sk-secret-0123456789abcdef"
 
 
-async def test_keys_are_named_and_never_shown(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_api_keys_are_shown_by_name_only(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.setenv("GOALWRIGHT_API_BASE", f"http://user:{KEY}@gateway.example/v1")
     async with asking(workspace) as asked:
@@ -36,7 +36,7 @@ async def test_keys_are_named_and_never_shown(workspace: Path, monkeypatch: pyte
         assert [KEY in page for page in pages] == [False] * 4
 
 
-async def test_settings_say_where_they_come_from(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_settings_have_their_origins(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GOALWRIGHT_MAX_TASKS", "7")
     (workspace / "goalwright.toml").write_text('max_cost = 0.5\nseed = "x"\n', encoding="utf-8")
     async with asking(workspace) as asked:
@@ -48,7 +48,7 @@ async def test_settings_say_where_they_come_from(workspace: Path, monkeypatch: p
         assert any("seed" in warning for warning in found["warnings"])
 
 
-async def test_the_default_model_is_set_in_the_users_configuration_alone(workspace: Path, own_home: Path) -> None:
+async def test_the_default_model_is_set_only_in_the_user_configuration(workspace: Path, own_home: Path) -> None:
     config = own_home / ".config" / "goalwright" / "config.toml"
     async with asking(workspace) as asked:
         done = await asked.put("/settings/model", json={"model": "openai/gpt-x"})
@@ -67,7 +67,7 @@ async def test_the_default_model_is_set_in_the_users_configuration_alone(workspa
         ('max_cost = 1\n[models]\nmodel = "x"\n', 'model = "m"\nmax_cost = 1\n[models]\nmodel = "x"\n'),
     ],
 )
-def test_one_setting_is_changed_and_the_rest_stays(tmp_path: Path, before: str, after: str) -> None:
+def test_setting_a_value_keeps_the_other_settings(tmp_path: Path, before: str, after: str) -> None:
     path = tmp_path / "deep" / "config.toml"
     if before:
         path.parent.mkdir()
@@ -77,7 +77,7 @@ def test_one_setting_is_changed_and_the_rest_stays(tmp_path: Path, before: str, 
 
 
 @pytest.mark.parametrize("before", ["model = ", 'model = """\na\n"""\n'])
-def test_a_file_that_cannot_be_changed_safely_is_left_alone(tmp_path: Path, before: str) -> None:
+def test_a_file_that_cannot_be_edited_safely_is_not_changed(tmp_path: Path, before: str) -> None:
     path = tmp_path / "config.toml"
     path.write_text(before, encoding="utf-8")
     with pytest.raises(SetupError):
@@ -85,13 +85,13 @@ def test_a_file_that_cannot_be_changed_safely_is_left_alone(tmp_path: Path, befo
     assert path.read_text(encoding="utf-8") == before
 
 
-async def test_the_doctor_speaks(workspace: Path) -> None:
+async def test_the_doctor_reports_its_checks(workspace: Path) -> None:
     async with asking(workspace) as asked:
         found = (await asked.get("/doctor")).json()
         assert {"goalwright", "packages", "skills", "store"} <= {check["topic"] for check in found}
 
 
-async def test_a_run_that_was_resumed_here_is_written_to_the_results_by_the_batch_without_paying_again(
+async def test_a_batch_writes_the_result_of_a_run_resumed_on_the_page_without_new_calls(
     workspace: Path, serve: Callable[[Script], OpenAIServer]
 ) -> None:
     broken, plan = True, {"tasks": [{"id": "only", "action_type": "llm", "instruction": "do it"}]}

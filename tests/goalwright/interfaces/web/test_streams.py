@@ -61,7 +61,7 @@ def elsewhere(workspace: Path, then: str) -> subprocess.Popen[str]:
 
 
 @pytest.mark.changes_skills  # there is nothing to replay in what the writer wrote
-async def test_another_processs_run_is_followed_exactly_across_reconnects(workspace: Path) -> None:
+async def test_a_run_of_another_process_is_streamed_exactly_across_reconnects(workspace: Path) -> None:
     with elsewhere(workspace, "end") as writing:
         assert writing.stdout is not None
         await asyncio.to_thread(writing.stdout.readline)
@@ -96,7 +96,7 @@ async def _all(asked: httpx.AsyncClient, path: str) -> Any:
 
 
 @pytest.mark.changes_skills
-async def test_the_word_of_the_end_comes_after_what_was_written_before_it(workspace: Path) -> None:
+async def test_the_final_status_follows_the_last_events(workspace: Path) -> None:
     (workspace / ".agents").mkdir()
     journal = SqliteStore(workspace / ".agents" / "journal.sqlite")
     at = "2026-01-01T00:00:00.000000Z"
@@ -119,7 +119,7 @@ async def test_the_word_of_the_end_comes_after_what_was_written_before_it(worksp
 
 
 @pytest.mark.changes_skills
-async def test_a_process_that_is_killed_is_seen_as_interrupted(workspace: Path) -> None:
+async def test_the_run_of_a_killed_process_is_reported_as_interrupted(workspace: Path) -> None:
     with elsewhere(workspace, "stay") as writing:
         assert writing.stdout is not None
         await asyncio.to_thread(writing.stdout.readline)
@@ -146,7 +146,7 @@ async def test_a_run_of_this_process_streams_its_answer_and_its_events(workspace
         assert kinds[-1] == "run_status"
 
 
-async def test_long_texts_are_cut_and_say_so(workspace: Path) -> None:
+async def test_long_texts_are_cut_and_marked(workspace: Path) -> None:
     (workspace / ".agents").mkdir()
     journal = SqliteStore(workspace / ".agents" / "journal.sqlite")
     at = "2026-01-01T00:00:00.000000Z"
@@ -174,7 +174,7 @@ async def test_long_texts_are_cut_and_say_so(workspace: Path) -> None:
     (workspace / ".agents" / "journal.sqlite").unlink()
 
 
-async def test_the_lists_hear_of_runs_and_skills(workspace: Path) -> None:
+async def test_the_stream_of_lists_reports_runs_and_skills(workspace: Path) -> None:
     prepare(workspace)
     async with serving(make_site(workspace, ScriptedModel(answering))) as (_, asked), asyncio.timeout(120):
         heard: dict[str, Any] = {}
@@ -226,7 +226,7 @@ async def test_one_stream_follows_several_runs_and_the_lists(workspace: Path) ->
 
 
 @pytest.mark.changes_skills
-async def test_a_run_at_rest_says_once_that_it_is_another_or_gone(workspace: Path) -> None:
+async def test_a_changed_or_deleted_run_sends_one_rest_event(workspace: Path) -> None:
     (workspace / ".agents").mkdir()
     journal = SqliteStore(workspace / ".agents" / "journal.sqlite")
     at = "2026-01-01T00:00:00.000000Z"
@@ -251,9 +251,7 @@ async def test_a_run_at_rest_says_once_that_it_is_another_or_gone(workspace: Pat
     (workspace / ".agents" / "journal.sqlite").unlink()
 
 
-async def test_there_is_a_limit_on_streams_and_closed_ones_do_not_count(
-    workspace: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_open_streams_are_limited(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streams, "MOST_STREAMS", 2)
     site = make_site(workspace)
     async with serving(site) as (_, asked), asyncio.timeout(120):
@@ -267,7 +265,7 @@ async def test_there_is_a_limit_on_streams_and_closed_ones_do_not_count(
             await asyncio.sleep(0.05)
 
 
-async def test_open_streams_end_with_the_server_and_its_runs_can_be_resumed(workspace: Path) -> None:
+async def test_shutdown_ends_streams_and_interrupts_runs(workspace: Path) -> None:
     prepare(workspace)
 
     class Stuck(ScriptedModel):

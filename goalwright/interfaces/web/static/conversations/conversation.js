@@ -62,13 +62,13 @@ export function ConversationPage({ id }) {
     const sure = last && (await confirm({ title: "Take back the last turn?", text: `“${last.goal.slice(0, 200)}” is no longer seen by later turns, and the files that it changed are put back as they were. Its run stays in the list.`, yes: "Take back" }));
     const taken = sure && (await attempt(() => post(`/conversations/${part(id)}/take-back`)));
     if (!taken) return;
-    note("Taken back", taken.left.length ? { hint: `Left alone, because they have changed since: ${taken.left.join(", ")}`, bad: true } : {});
+    note("Taken back", taken.left.length ? { hint: `Not restored, because they have changed since: ${taken.left.join(", ")}`, bad: true } : {});
     await read();
   };
   if (problem) return html`<${Page} title="Conversation" crumbs=${CRUMBS}><${Empty} title=${problem.message} text=${problem.hint}><a class="btn" href="/conversations">All conversations</a></${Empty}></${Page}>`;
   const facts = summary && html`<span class="fact">${counted(summary.turn_count, "turn")}</span><span class="fact">${summary.cost_usd === null ? "" : money(summary.cost_usd)}</span><span class="fact mono less">${id}</span>`;
   return html`<${Page} title=${html`<span dir="auto">${summary?.goal ?? "…"}</span>`} crumbs=${CRUMBS} facts=${facts} bare=${true}><div class="talk"><div class="turns" ref=${end} tabIndex=${0} role="log" aria-live="off" aria-label="Turns">
-      ${summary === null ? html`<p class="loading">Reading…</p>` : turns.length === 0 && html`<p class="muted">All turns were taken back.</p>`}
+      ${summary === null ? html`<p class="loading">Reading…</p>` : turns.length === 0 && html`<p class="muted">All turns were undone.</p>`}
       ${earlier && html`<div class="actions" style="justify-content:center"><button type="button" class="btn" onClick=${readEarlier}>Show earlier turns</button></div>`}
       ${turns.map((turn, at) => html`<${Turn} key=${turn.run_id} turn=${turn} isLast=${at === turns.length - 1} first=${at >= turns.length - 2} onChanged=${read} onTakeBack=${takeBack} />`)}</div>
     ${!about.value?.read_only && summary && html`<div class="next"><${NextGoal} id=${id} blocked=${blocked(turns.at(-1))} onBegun=${read} /></div>`}</div></${Page}>`;

@@ -44,7 +44,7 @@ function Ended({ turn, first }) {
   const [near, place] = useNear(first);
   return html`<div class="answer" ref=${place}>${turn.error && turn.status !== "done" && html`<div class="note ${turn.status === "interrupted" ? "st-interrupted" : "st-failed"}"><b>${runWord(/** @type {any} */ (turn))}</b><div>${turn.error}</div></div>`}
     ${turn.answer && html`<h3 class="sr">Answer</h3>`}${turn.answer ? (near ? html`<${Output} text=${turn.answer} run=${turn.run_id} />` : html`<pre class="raw" dir="auto">${turn.answer}</pre>`) : !turn.error && html`<p class="muted">There is no answer.</p>`}
-    ${turn.cut && html`<p class="muted">This is the beginning of a very long answer: the run has all of it.</p>`}</div>`;
+    ${turn.cut && html`<p class="muted">This is the beginning of a very long answer. Open the run to see all of it.</p>`}</div>`;
 }
 
 /** @param {{ turn: import("./turns.js").Turn, readOnly: boolean, onEnded: () => void }} props */

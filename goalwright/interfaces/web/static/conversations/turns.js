@@ -15,5 +15,5 @@ export const isOpen = (turn) => turn.held_by !== null || ["running", "waiting"].
 /** Why the next turn cannot start yet; empty if it can. @param {Turn | undefined} last */
 export function blocked(last) {
   if (!last || !isOpen(last)) return "";
-  return last.status === "waiting" && last.held_by === null ? "Answer what it asks above, or take that turn back." : "Wait for this turn to end, or stop it.";
+  return last.status === "waiting" && last.held_by === null ? "Answer its question above, or take the turn back." : "Wait for this turn to end, or stop it.";
 }

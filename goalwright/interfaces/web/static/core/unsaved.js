@@ -39,7 +39,7 @@ export function useUnsaved(unsaved) {
     if (!unsaved) return;
     const leaving = (/** @type {Event} */ event) => event.preventDefault();
     addEventListener("beforeunload", leaving);
-    const done = askBefore(() => confirm({ title: "Leave without saving?", text: "Your text is not saved. It stays here as a draft until you close this tab.", yes: "Leave" }));
+    const done = askBefore(() => confirm({ title: "Leave without saving?", text: "Your text is not saved. It is kept as a draft until you close this tab.", yes: "Leave" }));
     return () => {
       removeEventListener("beforeunload", leaving);
       done();

@@ -62,7 +62,7 @@ function Top({ source, onPlay, playing, choose }) {
   const done = tasks.filter((span) => span.status === "done" || span.status === "reused").length;
   return html`<header class="top"><div class="crumbs"><${Sign} size=${16} /><span>goalwright</span><span>/</span><span class="mono cut">${state.run_id || source.id}</span></div>
     <div class="title"><h1 class="goal" dir="auto" title=${state.goal}>${state.goal || "…"}</h1><div class="actions">${choose}<button type="button" class="btn" aria-pressed=${playing ? "true" : "false"} onClick=${onPlay}><${Icon} name="replay" /><span class="word">Playback</span></button>
-      <button type="button" class="btn icon" aria-label="Theme: ${choice.value}" title="Light, dark or as the system has it (t)" onClick=${nextTheme}><${Icon} name=${{ light: "sun", dark: "moon" }[choice.value] ?? "auto"} /></button></div></div>
+      <button type="button" class="btn icon" aria-label="Theme: ${choice.value}" title="Light, dark or like the system (t)" onClick=${nextTheme}><${Icon} name=${{ light: "sun", dark: "moon" }[choice.value] ?? "auto"} /></button></div></div>
     <div class="facts"><${Pill} status=${state.status} /><span class="fact"><b>${done}</b> of ${count(tasks.length)} tasks</span><span class="fact"><b>${seconds(source.now())}</b> at work</span><span class="fact less"><b>${count(state.usage.calls)}</b> calls</span>
       <span class="fact less"><b>${approx(state.usage)}${count(state.usage.prompt_tokens + state.usage.completion_tokens)}</b> tokens</span><span class="fact"><b>${approx(state.usage)}${money(state.cost)}</b></span>
       <${ViewSwitch} /></div></header>`;

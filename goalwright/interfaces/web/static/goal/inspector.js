@@ -26,7 +26,7 @@ export function Inspector({ tasks, task, editable, onChange }) {
   };
   return html`<section class="inspect" aria-label="Task ${task.id}">
     <form class="bar" onSubmit=${rename}><input class="field mono ${wrong ? "wrong" : ""}" style="flex:1" aria-label="Id of the task" disabled=${!editable} value=${id} onInput=${(/** @type {any} */ event) => setId(event.target.value)} /><button type="submit" class="btn small" disabled=${!editable || wrong || id === task.id}>Rename</button>
-      <button type="button" class="btn small" disabled=${!editable} onClick=${() => onChange({ change: "add", task: task.id })}><${Icon} name="plus" />Task behind it</button>
+      <button type="button" class="btn small" disabled=${!editable} onClick=${() => onChange({ change: "add", task: task.id })}><${Icon} name="plus" />Add a task after it</button>
       <button type="button" class="btn small danger" disabled=${!editable} onClick=${() => onChange({ change: "remove", task: task.id })}><${Icon} name="trash" />Remove</button></form>
     ${!editable && html`<p class="muted small">${BY_HAND}</p>`}
     ${taken && html`<div class="note st-failed">Another task has this id.</div>`}

@@ -23,7 +23,7 @@ const isUnsaved = () => draft.value.plan !== "" && draft.value.plan !== savedPla
 
 /** A draft with the plan of a run; undefined if the user keeps unsaved edits. @param {string} run @returns {Promise<Draft | undefined>} */
 const planOf = (run) => attempt(async () => {
-  const kept = isUnsaved() && !(await confirm({ title: "Edit another plan?", text: "The plan that you edited before is not saved, and would be lost.", yes: "Drop my edits", danger: true }));
+  const kept = isUnsaved() && !(await confirm({ title: "Edit another plan?", text: "The plan that you edited before is not saved and would be lost.", yes: "Drop my edits", danger: true }));
   if (kept) return undefined;
   const [{ text }, given] = await Promise.all([get(`/runs/${part(run)}/plan`), draftOf(run)]);
   return { ...given, plan: text, saved: text, of: run };
@@ -112,7 +112,7 @@ export function PlanEditor() {
   if (!taken) return html`<main id="main"><p class="loading">Reading the plan…</p></main>`;
   return html`<main id="main"><header class="top"><div class="crumbs"><a href="/new">New goal</a><span>/</span><span>Plan</span></div><div class="title"><h1 class="goal" dir="auto">${draft.value.goal || checked?.goal || "A plan"}</h1><div class="actions">
       <button type="button" class="btn icon" aria-label="Undo" title="Undo (Ctrl+Z)" disabled=${!history.past.length} onClick=${() => setHistory(undone(history))}><${Icon} name="undo" /></button>
-      ${unsaved && html`<button type="button" class="btn" title="Back to what was saved or planned; Ctrl+Z brings your text back" onClick=${() => edit(saved, true)}>Discard</button>`}
+      ${unsaved && html`<button type="button" class="btn" title="Back to the saved or planned text; Ctrl+Z undoes this" onClick=${() => edit(saved, true)}>Discard</button>`}
       <button type="button" class="btn" disabled=${!editable} title=${editable || !checked ? "" : BY_HAND} onClick=${() => plan.change({ change: "add" })}><${Icon} name="plus" /><span class="word">Add a task</span></button>
       <input type="file" hidden ref=${file} accept=".yaml,.yml,.json" onChange=${open} /><button type="button" class="btn" onClick=${() => file.current?.click()}><${Icon} name="upload" /><span class="word">Open…</span></button>
       <button type="button" class="btn" onClick=${save}><${Icon} name="download" /><span class="word">Save as file</span></button>

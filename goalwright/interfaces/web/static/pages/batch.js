@@ -43,7 +43,7 @@ export function BatchPage({ id }) {
   useChanges({ runs: (changed, gone) => void ((gone.length || changed.some((one) => one.batch === id)) && refresh()), again: refresh });
   const readOnly = about.value?.read_only ?? false;
   const stop = async () => {
-    const sure = await confirm({ title: "Stop this batch?", text: "No further goal starts, and those that run are interrupted. What is finished is kept; the batch can be resumed.", yes: "Stop", danger: true });
+    const sure = await confirm({ title: "Stop this batch?", text: "No further goal starts, and running ones are interrupted. Finished goals are kept; the batch can be resumed.", yes: "Stop", danger: true });
     if (sure && (await attempt(() => post(`/batches/${part(id)}/stop`)))) note("Asked to stop", { hint: "Its process notices within two seconds or so." });
   };
   const failed = ["failed", "partial", "stopped", "interrupted"].reduce((sum, name) => sum + (batch?.statuses[name] ?? 0), 0);

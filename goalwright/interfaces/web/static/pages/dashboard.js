@@ -37,7 +37,7 @@ export function Dashboard() {
 function Shown({ figures }) {
   const { total, days } = figures;
   const share = total.runs ? Math.round((total.failures / total.runs) * 100) : 0;
-  return html`${!figures.indexed && html`<div class="note"><b>Some runs are still being read</b><div>Skills are counted of the others; this takes a moment after an update.</div></div>`}
+  return html`${!figures.indexed && html`<div class="note"><b>Some runs are still being read</b><div>Skills are counted for the other runs; this takes a moment after an update.</div></div>`}
     <div class="measures">
       <${Measure} name="Runs" figure=${count(total.runs)} more=${`${count(total.statuses.done ?? 0)} done`}><${Bars} days=${days} of=${(/** @type {Figures} */ one) => one.runs} said=${(/** @type {Figures} */ one) => counted(one.runs, "run")} /></${Measure}>
       <${Measure} name="Not all done" figure=${count(total.failures)} more=${`${share} % of all`}><${Bars} days=${days} state="failed" of=${(/** @type {Figures} */ one) => one.failures} said=${(/** @type {Figures} */ one) => `${count(one.failures)} not all done`} /></${Measure}>
@@ -50,7 +50,7 @@ function Shown({ figures }) {
       <h2 class="sec">Models</h2><${Table} head=${["Model", "Runs", "Tokens", "Cost"]} rows=${figures.models.map((/** @type {Figures} */ one) => [html`<a class="mono" href=${runs({ model: one.model, since: figures.since })}>${one.model}</a>`, count(one.runs), count(one.tokens), cost(one)])} />
       ${figures.tags.length > 0 && html`<h2 class="sec">Tags</h2><${Table} head=${["Tag", "Runs", "Tokens", "Cost"]} rows=${figures.tags.map((/** @type {Figures} */ one) => [html`<a href=${runs({ tag: one.tag, since: figures.since })} dir="auto">${one.tag}</a>`, count(one.runs), count(one.tokens), cost(one)])} />`}</section>
     <section aria-label="Skills"><h2 class="sec">Skills</h2>${figures.skills.length ? html`<${Table} head=${["Skill", "Selected", "Used", "Ignored"]} rows=${figures.skills.map((/** @type {Figures} */ one) => [html`<a href=${runs({ skill: one.name, since: figures.since })}>${one.name}</a>`, count(one.selected), count(one.used), count(one.ignored)])} />` : html`<p class="muted">No run selected a skill.</p>`}
-      <p class="muted">A skill is ignored where it was selected and no finished task used it.</p></section></div>
+      <p class="muted">A skill is ignored if it was selected and no finished task used it.</p></section></div>
     <h2 class="sec">Day by day, in UTC</h2><${Table} head=${["Day", "Runs", ...ORDER.map((status) => WORDS[status]), "Tokens", "Cost", "Half within"]} rows=${days.filter((/** @type {Figures} */ one) => one.runs).reverse().map((/** @type {Figures} */ one) => [
       html`<a href=${runs({ since: one.day, until: dayAfter(one.day) })}>${one.day}</a>`, count(one.runs), ...ORDER.map((status) => (one.statuses[status] ? count(one.statuses[status]) : "–")), count(one.tokens), cost(one), seconds(one.median_seconds)])} />`;
 }

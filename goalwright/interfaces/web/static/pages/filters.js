@@ -25,7 +25,7 @@ export const isPlain = (asked) => Object.keys(asked).every((name) => name === "s
 export const fits = (asked, line) => (!asked.status || asked.status.split(",").includes(line.status)) && (!asked.batch || line.batch === asked.batch);
 
 /** The active filters, each with a button to remove it. @param {{ asked: Record<string, string> }} props */
-export const Chosen = ({ asked }) => html`${FIELDS.filter(([name]) => asked[name]).map(([name, title]) => html`<button type="button" class="chip" key=${name} aria-pressed="true" onClick=${() => setQuery({ [name]: null })}><span class="cut">${title}: ${asked[name]}</span><${Icon} name="close" title="Take this filter away" /></button>`)}`;
+export const Chosen = ({ asked }) => html`${FIELDS.filter(([name]) => asked[name]).map(([name, title]) => html`<button type="button" class="chip" key=${name} aria-pressed="true" onClick=${() => setQuery({ [name]: null })}><span class="cut">${title}: ${asked[name]}</span><${Icon} name="close" title="Remove this filter" /></button>`)}`;
 
 /** A field that keeps its text while the page updates. @param {{ name: string, example: string, list?: string, value: string }} props */
 function Field({ name, example, list, value }) {

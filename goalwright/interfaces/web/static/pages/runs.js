@@ -31,7 +31,7 @@ export function merged(lines, changed, gone, fits) {
 /** Why the list is empty, by its filters. @param {Record<string, string>} asked */
 function nothing({ q, ...filters }) {
   const narrowed = Object.keys(filters).length > 0;
-  return `Nothing recorded here ${[q && "has all these words", narrowed && "fits these filters"].filter(Boolean).join(" and ")}.`;
+  return `Nothing recorded here ${[q && "has all these words", narrowed && "matches these filters"].filter(Boolean).join(" and ")}.`;
 }
 
 export function Runs() {
@@ -106,11 +106,11 @@ export function Runs() {
         <button type="button" class="chip" aria-expanded=${open ? "true" : "false"} onClick=${() => setOpen(!open)}><${Icon} name="settings" />Filters</button>
         ${batch && html`<button type="button" class="chip" aria-pressed="true" onClick=${() => setQuery({ batch: null })}>Batch ${batch}<${Icon} name="close" title="Show all batches" /></button>`}<${Chosen} asked=${asked} /></div>
       ${open && html`<${Filters} asked=${asked} />`}
-      ${!indexed && html`<div class="note"><b>Some runs are still being read</b><div>They are found by their goals, skills, tags and notes until then; this takes a moment after an update.</div></div>`}
+      ${!indexed && html`<div class="note"><b>Some runs are still being read</b><div>Until then they are found by goal, skill, tag and note only; this takes a moment after an update.</div></div>`}
       <${BatchRuns} batches=${inBatches.batches} runs=${inBatches.runs} />
       ${lines === null ? html`<p class="loading">Reading…</p>` : lines.length ? html`<${RunTable} lines=${lines} snippets=${snippets} marked=${marked} onMark=${mark} onTag=${readOnly ? null : tag} readOnly=${readOnly} onDeleted=${(/** @type {string} */ id) => setLines(lines.filter((line) => line.run_id !== id))} />`
-        : html`<div class="empty"><${Weave} />${filtered ? html`<h2>No run fits</h2><p>${nothing(asked)}</p><button type="button" class="btn" onClick=${() => go("/runs")}>Show all runs</button>`
-          : inBatches.runs ? html`<h2>All runs here belong to batches</h2><p>They are left out of this list until you ask for them.</p><a class="btn" href="/batches">Batches</a>`
+        : html`<div class="empty"><${Weave} />${filtered ? html`<h2>No run matches</h2><p>${nothing(asked)}</p><button type="button" class="btn" onClick=${() => go("/runs")}>Show all runs</button>`
+          : inBatches.runs ? html`<h2>All runs here belong to batches</h2><p>They are hidden in this list.</p><a class="btn" href="/batches">Batches</a>`
           : html`<h2>Nothing has been run here yet</h2><p>Give it a goal: it selects the skills that fit, plans the tasks and runs them side by side.</p>${!readOnly && html`<a class="btn primary" href="/new"><${Icon} name="plus" />New goal</a>`}`}</div>`}
       ${next && html`<div class="actions" style="justify-content:center;margin-top:14px"><button type="button" class="btn" onClick=${more}>Show more</button></div>`}</div></main>`;
 }

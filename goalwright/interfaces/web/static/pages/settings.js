@@ -21,7 +21,7 @@ export function Settings() {
   return html`<${Page} title="Settings" actions=${html`<${Switch} now="/settings" />`}>${error ? html`<${Problem} error=${error} />` : !value ? html`<p class="loading">Reading…</p>` : html`
     ${value.warnings.map((/** @type {string} */ warning) => html`<div class="note st-partial">${warning}</div>`)}
     <div class="bar"><div class="searchbox"><${Icon} name="search" /><input class="field" type="search" aria-label="Search settings" placeholder="Search settings" value=${text} onInput=${(/** @type {any} */ event) => setText(event.target.value)} /></div>
-      <div class="chips"><button type="button" class="chip" aria-pressed=${changed ? "true" : "false"} onClick=${() => setChanged(!changed)}>Only settings that are set</button></div></div>
+      <div class="chips"><button type="button" class="chip" aria-pressed=${changed ? "true" : "false"} onClick=${() => setChanged(!changed)}>Only changed settings</button></div></div>
     <p class="muted lead">They are set in ${value.files.length ? value.files.map((/** @type {string} */ file, /** @type {number} */ at) => html`${at ? ", " : ""}<code>${file}</code>`) : html`<code>${value.user_config}</code> (not there yet)`}, by environment variables, or for one run by flags; this page only shows them.${value.trusted ? "" : " Guarded settings of this workspace are not read until you trust it."}</p>
     ${rows.length ? html`<div class="tablebox"><table class="list settings"><thead><tr><th>Setting</th><th>Value</th><th>From</th></tr></thead><tbody>${rows.map((/** @type {any} */ one) => html`<tr key=${one.name}><td><span class="mono">${one.name}</span>${one.guarded && html` <span class="tag" title="Not read from a workspace that you do not trust">guarded</span>`}<small class="sub">${one.help}</small></td><td class="mono value">${one.name === "model" && !one.value && value.model ? html`${value.model} <small class="sub">not set: <a href="/models">why this one</a></small>` : one.value === null || one.value === "" || one.value?.length === 0 ? html`<span class="muted">–</span>` : pretty(one.value)}</td><td class="muted origin">${one.origin === "default" ? "default" : html`<b>${one.origin}</b>`}</td></tr>`)}</tbody></table></div>` : html`<p class="loading">No setting fits.</p>`}`}</${Page}>`;
 }
@@ -29,8 +29,8 @@ export function Settings() {
 export function Doctor() {
   const { value, error, again } = useRead("/doctor");
   const failed = (value ?? []).filter((/** @type {any} */ one) => one.ok === false);
-  return html`<${Page} title="Doctor" actions=${html`<${Switch} now="/doctor" /><button type="button" class="btn" disabled=${!value} onClick=${again}>Check again</button>`}>${error ? html`<${Problem} error=${error} />` : !value ? html`<p class="loading">Checking models, tools, walls and stores…</p>` : html`<div class="narrow stack">
-    <div class="note ${failed.length ? "st-failed" : "st-done"}"><b>${failed.length ? `${counted(failed.length, "thing")} to fix` : "Everything that was checked works"}</b></div>
+  return html`<${Page} title="Doctor" actions=${html`<${Switch} now="/doctor" /><button type="button" class="btn" disabled=${!value} onClick=${again}>Check again</button>`}>${error ? html`<${Problem} error=${error} />` : !value ? html`<p class="loading">Checking models, tools, sandboxes and stores…</p>` : html`<div class="narrow stack">
+    <div class="note ${failed.length ? "st-failed" : "st-done"}"><b>${failed.length ? `${counted(failed.length, "thing")} to fix` : "All checks passed"}</b></div>
     ${failed.length > 0 && html`<${Findings} rows=${failed} />`}<${Findings} rows=${value.filter((/** @type {any} */ one) => one.ok !== false)} /></div>`}</${Page}>`;
 }
 

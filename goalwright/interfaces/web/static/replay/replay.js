@@ -33,7 +33,7 @@ function OneRun({ id }) {
   if (run.error) return html`<${Page} title="Replay" crumbs=${crumbs}><${Problem} error=${run.error} /></${Page}>`;
   return html`<${Page} title=${run.value?.goal ?? "Replay"} crumbs=${crumbs}><div class="narrow stack">
     <section class="panel" aria-label="What would differ today"><div class="pad"><div class="bar"><h2>What would differ today</h2><button type="button" class="btn primary" disabled=${strict.busy || !run.value} onClick=${strict.ask}><${Icon} name="replay" />${strict.busy ? "Checking…" : "Check"}</button></div>
-      <p class="muted">The run is played again against today's skills, tools and prompts. Recorded replies stand in for the model, so nothing is paid for. Every place where today differs from the record is drift. <code>goalwright replay --strict</code> does the same.</p>
+      <p class="muted">The run is replayed with today's skills, tools and prompts. Recorded replies replace the model, so it costs nothing. Every difference from the record is drift. <code>goalwright replay --strict</code> does the same.</p>
       ${strict.error && html`<${Problem} error=${strict.error} />`}${strict.value && html`<${Drift} drift=${strict.value.drift} status=${strict.value.status} run=${id} />`}</div></section>
     <section class="panel" aria-label="Selection"><div class="pad"><div class="bar"><h2>Selection, then and today</h2><button type="button" class="btn" disabled=${selection.busy || !run.value} onClick=${selection.ask}>${selection.busy ? "Selecting…" : "Select again"}</button></div>
       <p class="muted">Which skills the goal selects with today's skills and detector.</p>
@@ -42,7 +42,7 @@ function OneRun({ id }) {
 }
 
 /** @param {{ drift: { where: string, what: string }[], status: string, run: string }} props */
-const Drift = ({ drift, status, run }) => html`<div aria-live="polite">${drift.length === 0 ? html`<div class="note st-done"><b>No drift</b><div>It would go exactly as it went, and end ${status}.</div></div>`
+const Drift = ({ drift, status, run }) => html`<div aria-live="polite">${drift.length === 0 ? html`<div class="note st-done"><b>No drift</b><div>It would run exactly as before, and end ${status}.</div></div>`
   : html`<div class="note st-partial"><b>${counted(drift.length, "drift")}</b></div><ul class="drifts">${drift.map((one) => html`<li><a class="mono" href="/runs/${part(run)}?task=${part(one.where.replace(/^task /, "").split(/[:, ]/)[0])}">${one.where}</a><span>${one.what}</span></li>`)}</ul>`}</div>`;
 
 /** @param {{ one: any }} props */

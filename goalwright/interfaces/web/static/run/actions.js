@@ -16,7 +16,7 @@ export const actionsOf = (feed, setStopping) => ({
   async stop() {
     setStopping(true);
     const asked = await attempt(() => post(`/runs/${part(feed.id)}/stop`));
-    if (asked) note("Asked to stop", { hint: "What is finished is kept; the run can be resumed." });
+    if (asked) note("Asked to stop", { hint: "Finished tasks are kept; the run can be resumed." });
     setTimeout(() => setStopping(false), asked ? 5000 : 0);
   },
   async resume() {
@@ -56,7 +56,7 @@ function ResumeDialog({ close, feed }) {
   const { left } = tally(state.spans);
   return html`<${Dialog} title="Resume this run" close=${close} onSubmit=${resume}
     foot=${html`<button type="button" class="btn" onClick=${() => close()}>Cancel</button><button type="submit" form="dialog" class="btn primary">Resume</button>`}>
-    <div class="form"><p class="muted">${left ? `${counted(left, "task has", "tasks have")} no result yet and ${left === 1 ? "runs" : "run"} again; nothing that is finished is paid for twice.` : "It continues where it stopped; nothing that is finished is paid for twice."}</p>
+    <div class="form"><p class="muted">${left ? `${counted(left, "task has", "tasks have")} no result yet and ${left === 1 ? "runs" : "run"} again; nothing that is finished is paid for twice.` : "It continues where it stopped. Finished tasks are not paid for twice."}</p>
     <${LimitFields} limits=${limits} now=${state.settings} /></div></${Dialog}>`;
 }
 
@@ -72,5 +72,5 @@ function ReplanDialog({ close, feed }) {
   return html`<${Dialog} title="Change the plan" close=${close} onSubmit=${replan}
     foot=${html`<button type="button" class="btn" onClick=${() => close()}>Cancel</button><button type="submit" form="dialog" class="btn primary" disabled=${!text.trim()}>Change and continue</button>`}>
     <div class="form"><label>What to change<textarea class="field" rows="4" placeholder="Leave out the comparison with 2019" value=${text} onInput=${(/** @type {any} */ event) => setText(event.target.value)}></textarea></label>
-    <p class="muted">A model adds, drops and rewires tasks. Those that have begun stay as they are, and finished ones are not paid for again.</p></div></${Dialog}>`;
+    <p class="muted">A model adds, drops and relinks tasks. Tasks that have started stay as they are, and finished ones are not paid for again.</p></div></${Dialog}>`;
 }

@@ -91,7 +91,7 @@ export function Request({ run, request, readOnly, onDone }) {
     try {
       answer({ decision: "edit", arguments: JSON.parse(edited ?? "{}") });
     } catch {
-      note("The arguments are not JSON.", { bad: true });
+      note("The arguments are not valid JSON.", { bad: true });
     }
   };
   return html`<div class="note st-waiting"><b>${request.kind === "tool" ? html`May it call <span class="mono">${request.tool}</span>?` : `May “${request.title || request.task}” run?`}</b>${request.kind === "tool" && request.title && html`<span class="muted"> for ${request.title}</span>`}

@@ -18,8 +18,8 @@ import { Preview } from "./preview.js";
 /** @typedef {{ path: string, action: "write" | "delete" | "move", to: string | null, state: "applied" | "denied" | "conflict" | "undone", sha256: string | null }} ChangedFile */
 
 const STATES = /** @type {Record<string, [string, string]>} */ ({
-  denied: ["You said no; the file is as it was.", "bad"],
-  conflict: ["The file had changed meanwhile, so it was left alone.", "ask"],
+  denied: ["You declined; the file is unchanged.", "bad"],
+  conflict: ["The file has changed since, so it was left as it is.", "ask"],
   undone: ["Undone.", ""],
 });
 /** A few small pictures are shown at once. The type is read from the bytes. */
@@ -42,10 +42,10 @@ export function FilesPart({ run, status, live }) {
   }, [status]);
   if (made.error || changes.error) return html`<${Problem} error=${made.error ?? changes.error} />`;
   if (!made.value || !changes.value) return html`<p class="muted">Reading…</p>`;
-  if (!made.value.length && !changes.value.files.length) return html`<p class="muted">This run made no files and changed none.</p>`;
+  if (!made.value.length && !changes.value.files.length) return html`<p class="muted">This run created and changed no files.</p>`;
   const shown = new Set(made.value.filter(isPicture).slice(0, PICTURES).map((/** @type {{ path: string }} */ one) => one.path));
   return html`${changes.value.files.length > 0 && html`<${Changes} run=${run} found=${changes.value} live=${live} onUndone=${changes.again} />`}
-    ${made.value.length > 0 && html`<h3 class="sec">Files that the run made</h3>${made.value.map((/** @type {{ path: string, bytes: number }} */ one) => html`<${Made} key=${one.path} run=${run} file=${one} open=${made.value.length === 1 || shown.has(one.path)} />`)}`}`;
+    ${made.value.length > 0 && html`<h3 class="sec">Files that the run created</h3>${made.value.map((/** @type {{ path: string, bytes: number }} */ one) => html`<${Made} key=${one.path} run=${run} file=${one} open=${made.value.length === 1 || shown.has(one.path)} />`)}`}`;
 }
 
 /** A file that the run created, shown in place on request. @param {{ run: string, file: { path: string, bytes: number }, open?: boolean }} props */
@@ -62,7 +62,7 @@ function Changes({ run, found, live, onUndone }) {
   const readOnly = about.value?.read_only ?? false;
   const others = found.files.filter((one) => one.state !== "applied");
   const undo = async () => {
-    const sure = await confirm({ title: `Undo ${counted(patches.length, "change")}?`, text: "Each file gets the place and the content that it had before the run; files that it made new are deleted. One that has changed since is left alone.", yes: "Undo", danger: true });
+    const sure = await confirm({ title: `Undo ${counted(patches.length, "change")}?`, text: "Files get back the path and content that they had before the run, and new files are deleted. A file that has changed since is left as it is.", yes: "Undo", danger: true });
     const done = sure && (await attempt(() => post(`/runs/${part(run)}/changes/undo`)));
     if (!done) return;
     if (done.left.length) note(`${counted(done.left.length, "file")} changed since and left alone`, { hint: done.left.join(", "), bad: true });

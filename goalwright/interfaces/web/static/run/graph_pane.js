@@ -139,4 +139,4 @@ function nextFailure(source, graph, onSelect) {
 /** The text before there is a plan. @param {{ state: import("./fold.js").State }} props */
 const Waiting = ({ state }) => html`<div class="center" data-tools><${Weave} />${state.status === "running"
   ? html`<h2>${{ decomposer: "Planning…", loading: "Loading the model…" }[state.phase] ?? "Selecting skills…"}</h2><p>The graph appears as soon as the plan is made.</p>`
-  : html`<h2>${state.question ? "It asks you something" : "No plan was made"}</h2><p>${state.question ? "Answer it on the right, and it continues." : state.error ?? ""}</p>`}</div>`;
+  : html`<h2>${state.question ? "It asks you something" : "No plan was made"}</h2><p>${state.question ? "Answer on the right to continue." : state.error ?? ""}</p>`}</div>`;

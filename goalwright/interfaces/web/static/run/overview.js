@@ -57,7 +57,7 @@ function AnswerPart({ source, feed, onSelect, actions }) {
   const { state } = source;
   const streamed = source.texts.get("(synthesis)") ?? "";
   return html`${actions?.answering?.(null)}
-    ${(state.error || state.status === "interrupted") && html`<div class="note ${state.status === "interrupted" ? "st-interrupted" : "st-failed"}"><b>${errorTitle(state)}</b>${state.status === "interrupted" ? html`<div>What is finished is kept. Resume it to continue where it stopped.</div>` : html`<div>${state.error ?? ""}</div>`}</div>`}
+    ${(state.error || state.status === "interrupted") && html`<div class="note ${state.status === "interrupted" ? "st-interrupted" : "st-failed"}"><b>${errorTitle(state)}</b>${state.status === "interrupted" ? html`<div>Finished tasks are kept. Resume the run to continue where it stopped.</div>` : html`<div>${state.error ?? ""}</div>`}</div>`}
     ${feed && !source.isLive && html`<${Undone} state=${state} />`}
     ${state.answer ? html`<h3 class="sec">Answer<button type="button" class="plain" onClick=${() => copy(state.answer)}><${Icon} name="copy" />Copy</button></h3><${Output} text=${state.answer} run=${feed ? source.id : null} />`
       : streamed ? html`<h3 class="sec">Answer, being written</h3><div class="md"><pre class="raw">${streamed}<span class="caret"></span></pre></div>`

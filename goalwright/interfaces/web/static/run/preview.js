@@ -36,7 +36,7 @@ async function shownOf(run, file, signal) {
     const whole = file.bytes > head.length ? await read(run, file.path, PICTURE, signal) : head;
     return { kind, url: URL.createObjectURL(new Blob([whole], { type })) };
   }
-  if (kind === "pdf" || kind === "other") return { kind: kind === "pdf" ? "pdf" : "none", text: "It is neither a picture nor a text. Save it to open it." };
+  if (kind === "pdf" || kind === "other") return { kind: kind === "pdf" ? "pdf" : "none", text: "It is neither a picture nor a text. Save the file to open it." };
   const text = asText(file.bytes > head.length ? await read(run, file.path, TEXT, signal) : head) ?? "";
   const table = kind === "table" ? csvTable(text, separator) : kind === "json" ? jsonTable(text) : null;
   return { kind: table ? "table" : kind, text, table, cut: file.bytes > TEXT };
@@ -86,7 +86,7 @@ export function Preview({ run, file }) {
   const cut = shown.cut && html`<p class="muted small">The first ${bytes(TEXT)}. Save the file to see all of it.</p>`;
   switch (shown.kind) {
     case "image": return html`<img class="made" src=${shown.url} alt=${file.path} onError=${() => setBroken(true)} />`;
-    case "pdf": return html`<button type="button" class="btn small" onClick=${() => openPdf(run, file)}>Open the PDF in a tab of its own</button>`;
+    case "pdf": return html`<button type="button" class="btn small" onClick=${() => openPdf(run, file)}>Open the PDF in a new tab</button>`;
     case "table": return html`<${DataTable} table=${shown.table} label=${file.path} />${cut}`;
     case "markdown": return html`<${Markdown} text=${shown.text} pictures=${picturesOf(run)} />${cut}`;
     case "none": return html`<p class="muted">${shown.text}</p>`;

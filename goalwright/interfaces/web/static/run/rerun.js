@@ -36,8 +36,8 @@ export function RerunDialog({ close, feed, task, output }) {
       ${edited && html`<label>Output of ${task}<textarea class="field mono" rows="12" value=${text} onInput=${(/** @type {any} */ event) => setText(event.target.value)}></textarea></label>`}
       ${problem && html`<div class="note st-failed"><b>${problem.message}</b><div class="hint">${problem.hint}</div></div>`}
       ${!dry && !problem && html`<p class="muted">Checking what can be reused…</p>`}
-      ${dry && html`<div><h3 class="sec">Runs, and is paid for</h3><p>${dry.executed.join(", ") || "nothing"}</p>
+      ${dry && html`<div><h3 class="sec">Executed, with new cost</h3><p>${dry.executed.join(", ") || "nothing"}</p>
         ${paid > 0 && html`<p class="muted">They took ${money(paid)} last time.</p>`}
-        <h3 class="sec">Reused, for nothing</h3><p class="muted">${dry.reused.join(", ") || "nothing"}</p></div>`}
+        <h3 class="sec">Reused, without cost</h3><p class="muted">${dry.reused.join(", ") || "nothing"}</p></div>`}
       <${LimitFields} limits=${limits} now=${feed.state.settings} names=${["model", "max_cost"]} /></div></${Dialog}>`;
 }

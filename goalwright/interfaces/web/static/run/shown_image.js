@@ -43,6 +43,6 @@ export function ShownImage({ source, image }) {
   const url = useUrl(source, image);
   const [broken, setBroken] = useState(false);
   const about = `${image.type}, ${count(image.width)} × ${count(image.height)} pixels, ${bytes(image.bytes)}`;
-  return html`<figure class="shown">${url && !broken ? html`<img class="made" src=${url} alt=${image.name} onError=${() => setBroken(true)} />` : html`<span class="muted">${url === undefined ? "Reading…" : "This image is not on record, or damaged."}</span>`}
+  return html`<figure class="shown">${url && !broken ? html`<img class="made" src=${url} alt=${image.name} onError=${() => setBroken(true)} />` : html`<span class="muted">${url === undefined ? "Reading…" : "This image is missing from the record or damaged."}</span>`}
     <figcaption><span class="mono">${image.name}</span> <span class="muted">${about}</span></figcaption></figure>`;
 }

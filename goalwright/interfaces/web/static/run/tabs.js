@@ -66,7 +66,7 @@ function Sent({ source, span, detail, text }) {
 /** The messages that were sent, then the variables and the skill in them. @param {Props} props */
 export function PromptTab(props) {
   const { detail } = props;
-  return html`<${Sent} ...${props} />${detail && (detail.prompts.length > 0 || detail.skills.length > 0) && html`<details class="madeof"><summary>What it was made of</summary><${MadeOf} detail=${detail} /></details>`}`;
+  return html`<${Sent} ...${props} />${detail && (detail.prompts.length > 0 || detail.skills.length > 0) && html`<details class="madeof"><summary>Parts of the prompt</summary><${MadeOf} detail=${detail} /></details>`}`;
 }
 
 /** The variables of a prompt, and the skill in it. @param {{ detail: import("./detail.js").Detail }} props */
@@ -106,7 +106,7 @@ export function WhyTab({ source, span, onSelect }) {
   return html`${isTask && span.name && html`<h3 class="sec">Why this ${span.kind}</h3>`}<${Chosen} span=${span} selected=${selected} />
     <h3 class="sec">Selected for the goal</h3><${Scores} selected=${selected} marked=${span.name} />
     ${isTask && html`<h3 class="sec">When it started</h3><p>${span.start === null ? "It has not started." : span.waited_for ? html`When ${link(span.waited_for)} was done, the last of what it needs.` : "At once: it depends on nothing."}</p>`}
-    ${dependents.length > 0 && html`<h3 class="sec">What waits for it</h3><p>${dependents.map((one, index) => html`${index ? ", " : ""}${link(one.id)}`)}</p>`}`;
+    ${dependents.length > 0 && html`<h3 class="sec">Tasks that wait for it</h3><p>${dependents.map((one, index) => html`${index ? ", " : ""}${link(one.id)}`)}</p>`}`;
 }
 
 /** Why a step has its skill, or what executes it without one. @param {{ span: import("./spans.js").Span, selected: { name: string, score: number, reason: string }[] }} props */

@@ -76,13 +76,13 @@ function Chooser({ onGiven, busy }) {
     <div class="actions"><button type="button" class="btn" data-first disabled=${busy} onClick=${() => file.current?.click()}><${Icon} name="file" />Choose an archive…</button><button type="button" class="btn" disabled=${busy} onClick=${() => folder.current?.click()}><${Icon} name="folder" />Choose a folder…</button></div>
     <input type="file" hidden ref=${file} aria-label="Archive" accept=".zip,.tar,.gz,.tgz,.skill" onChange=${(/** @type {any} */ event) => onGiven(event.target.files[0] ?? null)} />
     <input type="file" hidden ref=${folder} aria-label="Folder" webkitdirectory onChange=${async (/** @type {any} */ event) => onGiven(await ofField(event.target.files))} />
-    <small>You see what is in it first: nothing is kept or run before you say so.</small></div>`;
+    <small>You see its content first. Nothing is kept or run before you confirm.</small></div>`;
 }
 
 /** @param {{ staged: Staged, id: string, setId: (id: string) => void }} props */
 const Inside = ({ staged, id, setId }) => html`<label>Id<input class="field mono" value=${id} onInput=${(/** @type {any} */ event) => setId(event.target.value)} /></label>
   <p>${staged.description}</p>
   ${staged.exists && html`<div class="note st-partial"><b>${staged.id} exists already</b><div>Importing overwrites it. Choose another id to keep both.</div></div>`}
-  ${staged.distrust.length > 0 ? html`<div class="note st-failed"><b>${counted(staged.distrust.length, "thing")} to distrust</b>${staged.distrust.slice(0, 20).map((one) => html`<div><span class="mono">${one.path}${one.line ? `:${one.line}` : ""}</span> ${one.what}</div>`)}</div>` : html`<div class="note st-done">Nothing in it looks suspicious. Read it all the same before you trust it.</div>`}
+  ${staged.distrust.length > 0 ? html`<div class="note st-failed"><b>${counted(staged.distrust.length, "thing")} to distrust</b>${staged.distrust.slice(0, 20).map((one) => html`<div><span class="mono">${one.path}${one.line ? `:${one.line}` : ""}</span> ${one.what}</div>`)}</div>` : html`<div class="note st-done">Nothing in it looks suspicious. Still, read it before you trust it.</div>`}
   ${staged.problems.map((one) => html`<div class="note st-partial">Line ${one.line}: ${one.message}</div>`)}
   <div><h3 class="sec">${counted(staged.files.length, "file")}</h3><ul class="filelist">${staged.files.slice(0, 200).map((path) => html`<li class="mono" key=${path}>${path}</li>`)}</ul></div>`;

@@ -17,5 +17,5 @@ export function Locked({ name, locked, onCopied }) {
   return html`<div class="note"><b>You cannot edit it here</b><div>${locked.why}</div>
     ${locked.command && html`<div>To edit it here, start the server with</div><div class="remedy"><code>${locked.command}</code><button type="button" class="btn small" onClick=${() => copy(locked.command)}><${Icon} name="copy" />Copy<span class="sr"> the command</span></button></div>`}
     ${locked.next && html`<div>${locked.next}</div>`}
-    ${locked.copy && html`<div>A copy in the workspace takes its place here, and can be edited.</div><button type="button" class="btn small" style="margin-top:8px" onClick=${take}><${Icon} name="copy" />Copy into the workspace</button>`}</div>`;
+    ${locked.copy && html`<div>A copy in the workspace replaces it here and can be edited.</div><button type="button" class="btn small" style="margin-top:8px" onClick=${take}><${Icon} name="copy" />Copy into the workspace</button>`}</div>`;
 }

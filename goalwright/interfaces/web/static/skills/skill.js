@@ -46,14 +46,14 @@ export function SkillPage({ name }) {
 /** @param {{ name: string, trust: { trusted: boolean, fingerprint: string }, seen: string, onSeen: () => void, onDone: () => void }} props */
 function TrustPart({ name, trust, seen, onSeen, onDone }) {
   const give = async () => {
-    const sure = await confirm({ title: `Trust ${name}?`, text: "Its programs may then run on this machine when a plan or a model calls them. Trust holds for exactly these files: it ends when one of them changes.", yes: "Trust it" });
+    const sure = await confirm({ title: `Trust ${name}?`, text: "Its programs may then run on this machine when a plan or a model calls them. Trust applies to exactly these files and ends when one of them changes.", yes: "Trust it" });
     if (!sure) return;
     if (await attempt(() => post(`/skills/${part(name)}/trust`, { fingerprint: seen }))) note(`${name} is trusted`);
     onDone(); // also after a refusal: the skill has changed
   };
   if (trust.trusted) return html`<div class="note st-done"><b>Trusted</b><div>Its programs may run, as long as its files stay as they are.</div></div>`;
-  if (seen !== trust.fingerprint) return html`<div class="note st-failed"><b>Its files changed while you looked</b><div>Trust is given to what was shown. Read them again first.</div><button type="button" class="btn small" style="margin-top:8px" onClick=${onSeen}>Show them as they are now</button></div>`;
-  return html`<div class="note st-partial"><b>Not trusted yet</b><div>It has programs, and nothing of it runs before you trust it. Read its files first.</div><div class="mono muted cut" title=${trust.fingerprint}>${trust.fingerprint}</div>${!about.value?.read_only && html`<button type="button" class="btn small" style="margin-top:8px" onClick=${give}><${Icon} name="key" />Trust…</button>`}</div>`;
+  if (seen !== trust.fingerprint) return html`<div class="note st-failed"><b>Its files changed while you looked</b><div>Trust applies to the files that were shown. Read them again first.</div><button type="button" class="btn small" style="margin-top:8px" onClick=${onSeen}>Show the current files</button></div>`;
+  return html`<div class="note st-partial"><b>Not trusted yet</b><div>It contains programs. They run only after you trust them. Read its files first.</div><div class="mono muted cut" title=${trust.fingerprint}>${trust.fingerprint}</div>${!about.value?.read_only && html`<button type="button" class="btn small" style="margin-top:8px" onClick=${give}><${Icon} name="key" />Trust…</button>`}</div>`;
 }
 
 /** @param {{ reports: { path: string, ok: boolean, problems: { rule: string, severity: string, line: number, message: string }[] }[] }} props */

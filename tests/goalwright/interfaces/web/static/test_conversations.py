@@ -116,7 +116,7 @@ async def test_a_conversation_by_keyboard_from_its_first_turn_to_the_list(worksp
         await expect(row).to_contain_text("2")
 
 
-async def test_a_turn_asks_in_its_place_and_goes_on_when_it_was_answered(workspace: Path, open_page: OpenPage) -> None:
+async def test_a_turn_shows_its_question_and_continues_after_the_answer(workspace: Path, open_page: OpenPage) -> None:
     async with served(workspace, TalkingModel(APPROVAL)) as server:
         page = await open_page(server.at("/conversations/new"))
         await say(page, "Send the report")
@@ -128,7 +128,7 @@ async def test_a_turn_asks_in_its_place_and_goes_on_when_it_was_answered(workspa
         await expect(turn(page, 2).locator("strong")).to_have_text("2")
 
 
-async def test_a_turn_is_stopped_resumed_and_taken_back(workspace: Path, open_page: OpenPage) -> None:
+async def test_a_turn_is_stopped_resumed_and_undone(workspace: Path, open_page: OpenPage) -> None:
     model = TalkingModel(None, {"tasks": [task("long", "Take long")]})
     async with served(workspace, model) as server:
         page = await open_page(server.at("/conversations/new"))
@@ -149,7 +149,7 @@ async def test_a_turn_is_stopped_resumed_and_taken_back(workspace: Path, open_pa
         await expect(page.get_by_role("article")).to_have_count(2)
 
 
-async def test_what_a_stranger_wrote_in_a_turn_stays_text(workspace: Path, open_page: OpenPage) -> None:
+async def test_hostile_text_in_a_turn_stays_text(workspace: Path, open_page: OpenPage) -> None:
     model = TalkingModel({"answer": HOSTILE})
     async with served(workspace, model) as server:
         page = await open_page(server.at("/conversations/new"))
@@ -163,9 +163,7 @@ async def test_what_a_stranger_wrote_in_a_turn_stays_text(workspace: Path, open_
 
 
 @pytest.mark.changes_skills
-async def test_forty_turns_are_read_in_two_steps_and_drawn_where_they_are_seen(
-    workspace: Path, open_page: OpenPage
-) -> None:
+async def test_forty_turns_are_loaded_in_two_pages_and_rendered_in_view(workspace: Path, open_page: OpenPage) -> None:
     for number in range(1, 41):
         write_turn(workspace, number)
     async with served(workspace, TalkingModel()) as server:
@@ -209,7 +207,9 @@ def log_out(workspace: Path, server: OAuthServer) -> None:
     server.traps.add("stale")
 
 
-async def test_a_login_that_a_run_waits_for_is_done_from_the_page(workspace: Path, open_page: OpenPage) -> None:
+async def test_a_run_waiting_for_a_login_continues_after_a_login_on_the_page(
+    workspace: Path, open_page: OpenPage
+) -> None:
     call = {"id": "call", "title": "Look", "action_type": "tool", "name": "mcp__guarded__look", "arguments": {}}
     with OAuthServer(tool=lambda sent: f"for {sent}") as server:
         await asyncio.to_thread(log_out, workspace, server)
@@ -234,7 +234,7 @@ async def test_a_login_that_a_run_waits_for_is_done_from_the_page(workspace: Pat
         assert kept == []
 
 
-async def test_a_login_that_is_refused_is_said_and_the_run_still_waits(workspace: Path, open_page: OpenPage) -> None:
+async def test_a_failed_login_is_reported_and_the_run_still_waits(workspace: Path, open_page: OpenPage) -> None:
     call = {"id": "call", "title": "Look", "action_type": "tool", "name": "mcp__guarded__look", "arguments": {}}
     with OAuthServer() as server:
         await asyncio.to_thread(log_out, workspace, server)

@@ -63,7 +63,7 @@ def rows(answer: str, output: str = "x", made: Sequence[dict[str, Any]] = ()) ->
     return [Row(RUN, seq, at(seq), kind, body) for seq, (kind, body) in enumerate(events, 1)]
 
 
-async def test_the_frame_and_the_first_answers_do_not_wait_for_the_script(workspace: Path, open_page: OpenPage) -> None:
+async def test_the_frame_and_first_requests_do_not_wait_for_the_script(workspace: Path, open_page: OpenPage) -> None:
     write(workspace, rows("The answer."))
     async with served(workspace) as server:
         page = await open_page(server.at("/models"), theme="light")
@@ -93,7 +93,7 @@ async def test_the_frame_and_the_first_answers_do_not_wait_for_the_script(worksp
         assert asked.count("/api/about") == 1
 
 
-async def test_a_very_long_text_is_drawn_where_it_is_looked_at(workspace: Path, open_page: OpenPage) -> None:
+async def test_a_very_long_text_is_rendered_only_in_view(workspace: Path, open_page: OpenPage) -> None:
     middle = "".join(PARAGRAPH.format(n=n) for n in range(600))
     write(workspace, rows(f"{BLOCKS}\n{middle}\n## The end\n\n[there]: https://example.com/there\n"))
     async with served(workspace) as server:
@@ -118,9 +118,7 @@ async def test_a_very_long_text_is_drawn_where_it_is_looked_at(workspace: Path, 
         await expect(answer.get_by_role("heading", name="The end")).to_be_visible()
 
 
-async def test_the_number_of_an_item_stands_within_the_panel_whichever_way_it_is_read(
-    workspace: Path, open_page: OpenPage
-) -> None:
+async def test_list_numbers_stay_inside_the_panel_in_both_directions(workspace: Path, open_page: OpenPage) -> None:
     write(workspace, rows("1. שלום עולם\n2. Hello world\n"))
     async with served(workspace) as server:
         page = await open_page(server.at(f"/runs/{RUN}"))
@@ -136,9 +134,7 @@ async def test_the_number_of_an_item_stands_within_the_panel_whichever_way_it_is
         assert english["x"] - around["x"] == pytest.approx(22)
 
 
-async def test_a_very_long_text_never_keeps_the_page_busy_for_long(
-    workspace: Path, browser: Browser, open_page: OpenPage
-) -> None:
+async def test_a_very_long_text_never_blocks_the_page(workspace: Path, browser: Browser, open_page: OpenPage) -> None:
     """CPU time of one task, not the time that it took: how busy the machine is does not matter."""
     write(workspace, rows(f"{long_text()}\n\n## The end\n"))
     async with served(workspace) as server:

@@ -52,7 +52,7 @@ def link(page: Page, goal: str) -> Any:
     return page.get_by_role("link", name=goal)
 
 
-async def test_words_of_an_answer_a_value_and_a_note_find_a_run_and_the_address_keeps_the_view(
+async def test_runs_are_found_by_answer_value_and_note_and_the_address_keeps_the_search(
     workspace: Path, open_page: OpenPage
 ) -> None:
     fill(workspace)
@@ -90,7 +90,7 @@ async def test_words_of_an_answer_a_value_and_a_note_find_a_run_and_the_address_
         kept = page.url
         await fields.get_by_label("Cost from, in $").fill("5")
         await fields.get_by_label("Cost from, in $").press("Tab")
-        await expect(page.get_by_role("heading", name="No run fits")).to_be_visible()
+        await expect(page.get_by_role("heading", name="No run matches")).to_be_visible()
         again = await open_page(f"{kept}#token={server.token}")
         await expect(link(again, "Write the handbook")).to_be_visible()
         await expect(again.locator("table.list tbody tr")).to_have_count(1)
@@ -98,9 +98,7 @@ async def test_words_of_an_answer_a_value_and_a_note_find_a_run_and_the_address_
         await expect(again.locator("table.list tbody tr")).to_have_count(3)
 
 
-async def test_a_stop_has_the_same_word_in_the_list_as_on_the_page_of_the_run(
-    workspace: Path, open_page: OpenPage
-) -> None:
+async def test_a_stopped_run_has_the_same_status_word_everywhere(workspace: Path, open_page: OpenPage) -> None:
     fill(workspace)
     async with served(workspace, PageModel()) as server:
         page = await open_page(server.at("/runs?q=survey"))
@@ -109,7 +107,7 @@ async def test_a_stop_has_the_same_word_in_the_list_as_on_the_page_of_the_run(
         await expect(page.locator(".facts .pill")).to_have_text("Stopped by you")
 
 
-async def test_the_dashboard_counts_and_leads_to_the_runs_behind_a_figure(workspace: Path, open_page: OpenPage) -> None:
+async def test_the_dashboard_links_its_figures_to_their_runs(workspace: Path, open_page: OpenPage) -> None:
     fill(workspace)
     async with served(workspace) as server:
         page = await open_page(server.at("/dashboard?days=366"))
@@ -124,9 +122,7 @@ async def test_the_dashboard_counts_and_leads_to_the_runs_behind_a_figure(worksp
         await expect(page.get_by_role("heading", name="Nothing was run in this time")).to_be_visible()
 
 
-async def test_the_dashboard_tells_what_is_free_from_what_is_of_unknown_price(
-    workspace: Path, open_page: OpenPage
-) -> None:
+async def test_the_dashboard_distinguishes_free_runs_from_unknown_prices(workspace: Path, open_page: OpenPage) -> None:
     fill(workspace)
     async with served(workspace) as server:
         page = await open_page(server.at("/dashboard?days=366"))
@@ -139,7 +135,7 @@ async def test_the_dashboard_tells_what_is_free_from_what_is_of_unknown_price(
                 await expect(row.get_by_role("cell", name=cost, exact=True)).to_have_count(1)
 
 
-async def test_what_strangers_write_into_tags_and_notes_stays_text(workspace: Path, open_page: OpenPage) -> None:
+async def test_hostile_tags_and_notes_stay_text(workspace: Path, open_page: OpenPage) -> None:
     fill(workspace)
     attack = ATTACKS[1][:60]
     async with served(workspace) as server:
@@ -182,7 +178,7 @@ async def put(server: Served, what: str, body: dict[str, Any]) -> None:
         assert answer.status_code == 200, answer.text
 
 
-async def test_a_result_shows_where_the_words_stand_and_a_stranger_s_text_stays_text(
+async def test_a_search_result_shows_an_excerpt_and_hostile_text_stays_text(
     workspace: Path, open_page: OpenPage
 ) -> None:
     fill(workspace)

@@ -53,7 +53,7 @@ def our_notes(workspace: Path) -> Path:
     return folder
 
 
-async def test_an_edited_plan_is_asked_about_kept_and_taken_back(workspace: Path, open_page: OpenPage) -> None:
+async def test_leaving_an_edited_plan_asks_and_edits_can_be_undone(workspace: Path, open_page: OpenPage) -> None:
     write(workspace, story())
     async with served(workspace) as server:
         page = await open_page(server.at(f"/runs/{RUN}"))
@@ -94,9 +94,7 @@ async def test_an_edited_plan_is_asked_about_kept_and_taken_back(workspace: Path
         await expect(page.locator("main h1")).to_be_focused()
 
 
-async def test_the_focus_follows_a_goal_to_its_run_and_one_key_leads_to_the_graph(
-    workspace: Path, open_page: OpenPage
-) -> None:
+async def test_focus_moves_to_the_new_run_and_a_key_focuses_the_graph(workspace: Path, open_page: OpenPage) -> None:
     async with served(workspace) as server:
         page = await open_page(server.at("/new"))
         await page.get_by_role("textbox", name="Goal").fill(GOAL)
@@ -109,7 +107,7 @@ async def test_the_focus_follows_a_goal_to_its_run_and_one_key_leads_to_the_grap
         await expect(page.locator(".card:focus")).to_contain_text("Gather the needs")
 
 
-async def test_two_versions_of_a_file_are_merged_or_one_is_taken(workspace: Path, open_page: OpenPage) -> None:
+async def test_a_conflict_is_merged_or_resolved_with_one_version(workspace: Path, open_page: OpenPage) -> None:
     file = our_notes(workspace) / "SKILL.md"
     async with served(workspace) as server:
         page = await open_page(server.at("/skills/our-notes"), troubled=True)
@@ -180,9 +178,7 @@ async def test_files_of_a_skill_are_added_kept_as_drafts_renamed_and_deleted(
         assert not (folder / "references" / "words.md").exists()
 
 
-async def test_a_new_token_in_the_address_is_taken_at_once_and_by_the_other_tabs(
-    workspace: Path, open_page: OpenPage
-) -> None:
+async def test_a_new_token_in_the_address_is_used_by_all_tabs(workspace: Path, open_page: OpenPage) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

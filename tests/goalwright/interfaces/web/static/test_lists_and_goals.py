@@ -42,7 +42,7 @@ async def test_an_empty_list_offers_the_next_step_and_fills_by_itself(workspace:
 
 
 @pytest.mark.changes_skills
-async def test_a_list_shows_what_happened_before_its_stream_was_open(workspace: Path, open_page: OpenPage) -> None:
+async def test_a_list_shows_changes_made_before_its_stream_opened(workspace: Path, open_page: OpenPage) -> None:
     async with served(workspace) as server:
         page = await open_page(server.at("/settings"))
         asked, opened = asyncio.Event(), asyncio.Event()
@@ -62,7 +62,7 @@ async def test_a_list_shows_what_happened_before_its_stream_was_open(workspace: 
 
 
 @pytest.mark.changes_skills  # there is nothing to replay in what was written here
-async def test_runs_that_were_asked_for_stay_when_the_list_is_read_again(workspace: Path, open_page: OpenPage) -> None:
+async def test_loaded_pages_of_runs_stay_after_a_refresh(workspace: Path, open_page: OpenPage) -> None:
     def done(number: int) -> None:
         run = f"20260101T0000{number:05}-abcdef"
         began = {"run_id": run, "goal": f"goal {number}", "workspace": "/w", "settings": {}}
@@ -110,7 +110,7 @@ async def test_runs_are_filtered_compared_exported_and_deleted(workspace: Path, 
         await expect(page.get_by_role("link", name="two pears")).to_have_count(0)
         assert "q=APPLE" in page.url
         await page.get_by_role("button", name="Failed").click()
-        await expect(page.get_by_role("heading", name="No run fits")).to_be_visible()
+        await expect(page.get_by_role("heading", name="No run matches")).to_be_visible()
         await page.get_by_role("button", name="Show all runs").click()
         await page.get_by_role("checkbox", name="Compare one apple").check()
         await page.get_by_role("checkbox", name="Compare two pears").check()
@@ -126,7 +126,7 @@ async def test_runs_are_filtered_compared_exported_and_deleted(workspace: Path, 
         await expect(row).to_have_count(0)
 
 
-async def test_a_plan_first_then_edited_to_a_fault_and_back_and_run(workspace: Path, open_page: OpenPage) -> None:
+async def test_a_plan_is_made_edited_repaired_and_run(workspace: Path, open_page: OpenPage) -> None:
     async with served(workspace) as server:
         page = await open_page(server.at("/new"))
         await page.get_by_role("textbox", name="Goal").fill(GOAL)
@@ -146,7 +146,7 @@ async def test_a_plan_first_then_edited_to_a_fault_and_back_and_run(workspace: P
         await page.get_by_role("textbox", name="Id of the task").fill("advice")
         await page.get_by_role("button", name="Rename").click()
         await page.get_by_role("button", name="No longer depend on local").click()
-        await page.get_by_role("button", name="Task behind it").click()
+        await page.get_by_role("button", name="Add a task after it").click()
         await expect(page.locator(".faults")).to_contain_text("5 tasks, no faults")
         written = await text.input_value()
         assert "depends_on:\n  - redis\n" in written
@@ -178,9 +178,7 @@ tasks:
 """
 
 
-async def test_the_graph_and_the_buttons_of_a_plan_go_by_what_the_server_reads(
-    workspace: Path, open_page: OpenPage
-) -> None:
+async def test_the_graph_and_buttons_of_a_plan_follow_the_servers_parser(workspace: Path, open_page: OpenPage) -> None:
     async with served(workspace) as server:
         page = await open_page(server.at("/plan"))
         text = page.get_by_role("textbox", name="The plan, in YAML or JSON")
@@ -213,9 +211,7 @@ async def test_the_graph_and_the_buttons_of_a_plan_go_by_what_the_server_reads(
         await expect(page.get_by_role("region", name="Task task-5")).to_contain_text("change its text")
 
 
-async def test_buttons_of_a_plan_are_about_the_task_that_was_clicked_also_while_it_gets_another_id(
-    workspace: Path, open_page: OpenPage
-) -> None:
+async def test_buttons_apply_to_the_clicked_task_while_it_is_renamed(workspace: Path, open_page: OpenPage) -> None:
     clicked = asyncio.Event()
 
     async def held(route: Route) -> None:
@@ -232,7 +228,7 @@ async def test_buttons_of_a_plan_are_about_the_task_that_was_clicked_also_while_
         await page.get_by_role("textbox", name="Id of the task").fill("last")
         await page.get_by_role("button", name="Rename").click()
         await page.get_by_role("button", name="No longer depend on t1").click()
-        await page.get_by_role("button", name="Task behind it").click()
+        await page.get_by_role("button", name="Add a task after it").click()
         clicked.set()
         await expect(page.locator(".faults")).to_contain_text("5 tasks, no faults")
         written = await text.input_value()
@@ -249,7 +245,7 @@ async def test_files_and_skills_reach_the_run(workspace: Path, open_page: OpenPa
         await page.locator("input[type=file]").set_input_files(tmp_path / "report.csv")
         await expect(page.get_by_role("button", name="Leave out report.csv")).to_be_visible()
         await page.get_by_role("button", name="Skills").click()
-        await page.get_by_role("combobox", name="Skills to use whatever is selected").fill("comparing-options")
+        await page.get_by_role("combobox", name="Skills to use in any case").fill("comparing-options")
         await expect(page.get_by_role("region", name="Skills that would be selected")).to_contain_text(
             "asked for by name"
         )
@@ -269,7 +265,7 @@ async def test_files_and_skills_reach_the_run(workspace: Path, open_page: OpenPa
         await expect(given).to_contain_text("comparing-options")
 
 
-async def test_a_plan_made_first_knows_the_files_and_its_run_has_them(
+async def test_a_plan_made_first_names_the_files_and_its_run_gets_them(
     workspace: Path, open_page: OpenPage, tmp_path: Path
 ) -> None:
     (tmp_path / "report.csv").write_text("a,b\n1,2\n", encoding="utf-8")
@@ -320,9 +316,7 @@ async def test_two_thousand_tasks_are_panned_and_searched_by_keyboard_alone(
         await expect(page.get_by_role("button", name=re.compile(r"^Task 19\.99"))).to_be_visible()
 
 
-async def test_a_page_says_so_when_the_server_is_gone_and_what_to_do_when_it_is_back(
-    workspace: Path, open_page: OpenPage
-) -> None:
+async def test_the_page_reports_a_lost_server_and_a_restarted_one(workspace: Path, open_page: OpenPage) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -337,7 +331,7 @@ async def test_a_page_says_so_when_the_server_is_gone_and_what_to_do_when_it_is_
         await expect(page.get_by_role("heading", name="Runs", exact=True)).to_be_visible()
 
 
-async def test_a_page_that_only_shows_offers_nothing_else(workspace: Path, open_page: OpenPage) -> None:
+async def test_a_read_only_page_offers_no_changes(workspace: Path, open_page: OpenPage) -> None:
     model = PageModel()
     async with served(workspace, model) as server:
         page = await open_page(server.at("/new"))

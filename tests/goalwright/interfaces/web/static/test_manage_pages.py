@@ -139,7 +139,7 @@ async def test_an_evaluation_shows_variants_worse_cases_and_two_runs_side_by_sid
     await expect(page).to_have_url(re.compile(f"a={texts.DONE}&b={texts.RERUN}"))
 
 
-async def test_a_batch_shows_how_far_it_is_and_why_goals_failed(full: Served, open_page: OpenPage) -> None:
+async def test_a_batch_shows_its_progress_and_failures(full: Served, open_page: OpenPage) -> None:
     page = await open_page(full.at("/batches"))
     await page.get_by_role("link", name=texts.BATCH).click()
     await expect(page.locator(".facts")).to_contain_text("12 of 20 goals")
@@ -161,9 +161,7 @@ async def test_a_batch_shows_how_far_it_is_and_why_goals_failed(full: Served, op
     await expect(page.locator(".empty p")).to_have_text("Nothing recorded here has all these words.")
 
 
-async def test_a_batch_that_was_stopped_says_what_is_left_and_how_to_continue(
-    full: Served, open_page: OpenPage
-) -> None:
+async def test_a_stopped_batch_shows_the_remaining_goals_and_how_to_continue(full: Served, open_page: OpenPage) -> None:
     page = await open_page(full.at("/batches"))
     batch = {"batch": texts.BATCH, "goals": 12, "runs": 4, "statuses": {"interrupted": 3, "waiting": 1}, "failures": []}
     batch |= {"seconds": 4.0, "cost_usd": 0.0, "started": "2026-11-18T10:00:00Z", "goal": "Summarise it"}
@@ -176,7 +174,7 @@ async def test_a_batch_that_was_stopped_says_what_is_left_and_how_to_continue(
     await expect(terminal).to_contain_text("--resume --retry-errors")
 
 
-async def test_what_a_goal_of_a_batch_takes_is_said_of_those_that_ended(full: Served, open_page: OpenPage) -> None:
+async def test_averages_of_a_batch_count_only_ended_goals(full: Served, open_page: OpenPage) -> None:
     page = await open_page(full.at("/batches"))
     batch = {"batch": texts.BATCH, "goals": 3, "runs": 3, "statuses": {"done": 2, "waiting": 1}, "failures": []}
     batch |= {"seconds": 90.0, "cost_usd": 0.9, "started": "2026-11-18T10:00:00Z", "goal": "Summarise it"}
@@ -188,12 +186,12 @@ async def test_what_a_goal_of_a_batch_takes_is_said_of_those_that_ended(full: Se
     await expect(page.locator(".facts")).to_contain_text("4.0 s of work a goal")
 
 
-async def test_settings_and_doctor_say_where_and_what_to_do(full: Served, open_page: OpenPage) -> None:
+async def test_settings_show_origins_and_the_doctor_shows_remedies(full: Served, open_page: OpenPage) -> None:
     page = await open_page(full.at("/settings"))
     await expect(page.get_by_role("row", name=re.compile("^model "))).to_contain_text("scripted")
     await page.get_by_role("searchbox", name="Search settings").fill("cost limit")
     await expect(page.get_by_role("row", name=re.compile("^max_cost"))).to_contain_text("default")
-    await page.get_by_role("button", name="Only settings that are set").click()
+    await page.get_by_role("button", name="Only changed settings").click()
     await expect(page.get_by_text("No setting fits.")).to_be_visible()
     await page.get_by_role("link", name="Doctor").click()
     await expect(page.locator(".finding").first).to_be_visible()
@@ -240,7 +238,7 @@ async def test_changes_of_the_workspace_are_shown_and_undone_after_asking(full: 
     assert (folder / "docs" / "decision.md").read_text(encoding="utf-8") == "mine\n"
 
 
-async def test_files_that_were_moved_and_deleted_are_shown_and_brought_back(full: Served, open_page: OpenPage) -> None:
+async def test_moved_and_deleted_files_are_shown_and_restored(full: Served, open_page: OpenPage) -> None:
     folder = full.server._site.paths.workspace
     place = WritePlace(folder, folder / ".agents" / "runs" / texts.DONE / "artifacts", "allow")
     (folder / "gone.md").write_text("gone\n", encoding="utf-8")
@@ -329,9 +327,7 @@ async def test_skills_are_imported_overwritten_after_asking_edited_and_deleted(
 
 
 @pytest.mark.changes_skills
-async def test_a_skill_is_added_tried_and_a_tool_trusted_by_what_was_shown(
-    workspace: Path, open_page: OpenPage
-) -> None:
+async def test_a_skill_is_added_and_tried_and_its_tool_trusted(workspace: Path, open_page: OpenPage) -> None:
     tool = workspace / "skills" / "log"
     tool.mkdir(parents=True)
     (tool / "skill.yaml").write_text(
@@ -358,13 +354,13 @@ async def test_a_skill_is_added_tried_and_a_tool_trusted_by_what_was_shown(
         (tool / "main.py").write_text("print('{ }')\n", encoding="utf-8")
         await page.get_by_role("button", name="Trust…").click()
         await page.get_by_role("dialog").get_by_role("button", name="Trust it").click()
-        await page.get_by_role("button", name="Show them as they are now").click()
+        await page.get_by_role("button", name="Show the current files").click()
         await page.get_by_role("button", name="Trust…").click()
         await page.get_by_role("dialog").get_by_role("button", name="Trust it").click()
         await expect(page.locator(".side")).to_contain_text("Its programs may run")
 
 
-async def test_a_request_is_answered_where_all_of_them_are(workspace: Path, open_page: OpenPage) -> None:
+async def test_a_request_is_answered_on_the_page_of_approvals(workspace: Path, open_page: OpenPage) -> None:
     plan = {"tasks": [task("send", "Send the report", needs_approval="Send it to everyone?")]}
     async with served(workspace, PageModel(plan)) as server:
         page = await open_page(server.at("/new"))

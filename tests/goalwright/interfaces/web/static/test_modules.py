@@ -31,7 +31,7 @@ STATIC = ROOT / "goalwright" / "interfaces" / "web" / "static"
 
 
 @needs_es_modules
-def test_the_pure_modules_do_what_their_tests_say() -> None:
+def test_the_tests_of_pure_modules_pass() -> None:
     command = ["node", "--test", *map(str, sorted((HERE / "js").glob("*.test.mjs")))]
     ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     assert ran.returncode == 0, ran.stdout[-4000:]
@@ -49,12 +49,12 @@ def recorded_runs(version: str) -> list[list[Row]]:
 
 @needs_es_modules
 @pytest.mark.parametrize("version", VERSIONS)
-def test_the_page_folds_every_recorded_run_to_what_the_server_says_of_it(version: str, tmp_path: Path) -> None:
+def test_the_page_folds_every_recorded_run_like_the_server(version: str, tmp_path: Path) -> None:
     check_fold(recorded_runs(version), tmp_path)
 
 
 @needs_es_modules
-async def test_the_page_folds_rounds_to_what_the_server_says_of_them(workspace: Path, tmp_path: Path) -> None:
+async def test_the_page_folds_rounds_like_the_server(workspace: Path, tmp_path: Path) -> None:
     repeat = {"until": '<<draft.output>> contains "good"', "most": 5}
     each = llm("each", "draft", instruction="Take <<item>>", for_each=["a", "b"])
     each["repeat"] = {"until": '<<each.output>> contains "good"', "most": 2}
@@ -65,7 +65,7 @@ async def test_the_page_folds_rounds_to_what_the_server_says_of_them(workspace: 
 
 
 @needs_es_modules
-def test_the_page_folds_a_run_whose_process_died_to_what_the_server_says_of_it(tmp_path: Path) -> None:
+def test_the_page_folds_a_run_of_a_dead_process_like_the_server(tmp_path: Path) -> None:
     late = test_timeline.event("10:00:06", "task_started", task="b", inputs="y")
     again = ("18:00:00", *late[1:])
     begun, resumed = (*test_timeline.BEGUN[:5], late), test_timeline.RESUMED
@@ -86,7 +86,7 @@ def check_fold(runs: list[list[Row]], tmp_path: Path) -> None:
     assert (ran.returncode, ran.stdout.strip()) == (0, str(len(lines))), ran.stderr[-4000:]
 
 
-def test_vendored_modules_are_the_ones_that_were_pinned() -> None:
+def test_vendored_modules_match_their_pinned_hashes() -> None:
     ran = subprocess.run(
         [sys.executable, str(ROOT / "scripts" / "vendor"), "--check"], capture_output=True, text=True, check=False
     )

@@ -94,7 +94,7 @@ async def test_a_run_without_a_plan_counts_no_tasks_and_its_times_can_be_read(
         assert box["x"] >= lane["x"]  # no digit is cut
 
 
-async def test_an_answer_stands_before_how_the_plan_went_and_a_change_that_was_none_says_so(
+async def test_the_answer_precedes_plan_changes_and_an_empty_change_is_reported(
     workspace: Path, open_page: OpenPage
 ) -> None:
     refused = {"faults": ["the answer is prose"], "attempt": 1}
@@ -123,7 +123,7 @@ async def test_an_answer_stands_before_how_the_plan_went_and_a_change_that_was_n
         await expect(drawer).to_contain_text("The first half.")
 
 
-async def test_who_answers_is_told_that_failed_tasks_are_tried_again(workspace: Path, open_page: OpenPage) -> None:
+async def test_the_answer_form_says_that_failed_tasks_are_retried(workspace: Path, open_page: OpenPage) -> None:
     asked = {"id": "q1", "task": "send", "kind": "task", "tool": None, "preview": "Send it?", "asked": at(3)}
     tasks = [task("read", "Read it"), task("send", "Send it") | {"needs_approval": True}]
     write(
@@ -143,9 +143,7 @@ async def test_who_answers_is_told_that_failed_tasks_are_tried_again(workspace: 
         await expect(page.locator(".facts")).to_contain_text("0 of 2 tasks, 1 failed")
 
 
-async def test_who_looks_for_the_prompt_finds_what_was_sent_then_what_it_was_made_of(
-    workspace: Path, open_page: OpenPage
-) -> None:
+async def test_the_prompt_tab_shows_messages_then_the_parts_of_the_prompt(workspace: Path, open_page: OpenPage) -> None:
     async with served(workspace) as server:
         page = await open_page(server.at("/new"))
         run = await run_goal(page)
@@ -154,11 +152,11 @@ async def test_who_looks_for_the_prompt_finds_what_was_sent_then_what_it_was_mad
         panel = page.get_by_role("tabpanel", name="Prompt")
         await expect(panel.locator(".msg", has_text="user").first).to_contain_text("Profile a local cache")
         await expect(panel.get_by_text("Variables of the prompt")).to_be_hidden()
-        await panel.get_by_text("What it was made of").click()
+        await panel.get_by_text("Parts of the prompt").click()
         await expect(panel.get_by_text("Variables of the prompt")).to_be_visible()
 
 
-async def test_a_task_that_was_cut_off_says_how_long_it_worked(workspace: Path, open_page: OpenPage) -> None:
+async def test_an_interrupted_task_shows_its_duration(workspace: Path, open_page: OpenPage) -> None:
     tasks = [task("slow", "Something slow"), task("read", "Read it")]
     write(
         workspace,
@@ -184,7 +182,7 @@ async def test_a_task_that_was_cut_off_says_how_long_it_worked(workspace: Path, 
         await expect(page.get_by_role("tabpanel", name="Output").locator("dd").first).to_have_text("40 s")
 
 
-async def test_what_works_goes_on_while_it_is_played_back(workspace: Path, open_page: OpenPage) -> None:
+async def test_a_running_run_continues_during_playback(workspace: Path, open_page: OpenPage) -> None:
     selected = {
         "detector": "lexical",
         "available": 1,
@@ -219,7 +217,7 @@ async def test_what_works_goes_on_while_it_is_played_back(workspace: Path, open_
         assert bar["width"] > 100
 
 
-async def test_why_says_of_tools_and_steps_what_is_true_of_them(workspace: Path, open_page: OpenPage) -> None:
+async def test_the_why_tab_explains_tools_and_steps(workspace: Path, open_page: OpenPage) -> None:
     tool = {"action_type": "tool", "name": "ReadFile", "arguments": {"path": "notes.md"}}
     model = PageModel(
         {"tasks": [task("read", "Read the notes") | tool, task("sum", "Sum up", ("read",))], "synthesis": "Short."}
@@ -247,7 +245,7 @@ async def test_why_says_of_tools_and_steps_what_is_true_of_them(workspace: Path,
         await expect(panel).to_contain_text("When Read the notes was done")
 
 
-async def test_a_conversation_that_cannot_be_read_says_why(workspace: Path, open_page: OpenPage) -> None:
+async def test_an_unreadable_conversation_shows_the_reason(workspace: Path, open_page: OpenPage) -> None:
     async with served(workspace) as server:
         page = await open_page(server.at("/runs"), troubled=True)
 
@@ -260,9 +258,7 @@ async def test_a_conversation_that_cannot_be_read_says_why(workspace: Path, open
         await expect(page.get_by_role("heading", name="the journal cannot be read")).to_be_visible()
 
 
-async def test_comparing_leaves_out_what_was_only_reused_and_shows_outputs_that_differ(
-    workspace: Path, open_page: OpenPage
-) -> None:
+async def test_comparison_hides_reused_tasks_and_shows_different_outputs(workspace: Path, open_page: OpenPage) -> None:
     made = (1, "plan_made", {"plan": {"tasks": [task("read", "Read it"), task("sum", "Sum up")]}, "attempts": 1})
     ended = (9, "run_finished", {"status": "done", "answer": "The end."})
 

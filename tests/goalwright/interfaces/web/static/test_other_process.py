@@ -73,7 +73,7 @@ ASKING = {
 }
 
 
-async def test_what_another_process_answers_and_deletes_is_seen_at_once(workspace: Path, open_page: OpenPage) -> None:
+async def test_answers_and_deletions_of_another_process_appear_at_once(workspace: Path, open_page: OpenPage) -> None:
     model = PageModel(ASKING)
     async with served(workspace, model) as server:
         page = await open_page(server.at("/new"), troubled=True)
@@ -92,7 +92,7 @@ async def test_what_another_process_answers_and_deletes_is_seen_at_once(workspac
         await expect(page.get_by_role("heading", name=re.compile(f"no run '{run_id}'"))).to_be_visible()
 
 
-async def test_a_long_change_is_shown_and_edited_whole_while_other_tasks_work(
+async def test_a_long_change_is_shown_and_edited_whole_while_other_tasks_run(
     workspace: Path, open_page: OpenPage
 ) -> None:
     lines = f"- see {workspace}/notes.md\n" + "".join(f"- line {number} of the list\n" for number in range(199))

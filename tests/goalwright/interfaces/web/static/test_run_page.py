@@ -73,7 +73,7 @@ async def test_a_goal_from_typing_to_its_answer(workspace: Path, open_page: Open
         assert "token" not in page.url
 
 
-async def test_a_run_is_watched_while_it_works_and_its_task_opened(workspace: Path, open_page: OpenPage) -> None:
+async def test_an_active_run_is_watched_and_its_task_opened(workspace: Path, open_page: OpenPage) -> None:
     model = PageModel()
     model.held = {"decomposer", "redis"}
     async with served(workspace, model) as server:
@@ -93,7 +93,7 @@ async def test_a_run_is_watched_while_it_works_and_its_task_opened(workspace: Pa
         await drawer.get_by_role("tab", name="Prompt").click()
         await expect(drawer.locator(".msg").first).to_contain_text("system")
         await expect(drawer).to_contain_text("120 + 30 tokens")
-        await drawer.get_by_text("What it was made of").click()
+        await drawer.get_by_text("Parts of the prompt").click()
         await expect(drawer).to_contain_text("Variables of the prompt")
         await expect(drawer).to_contain_text("Give the evidence first")
         await drawer.get_by_role("tab", name="Why").click()
@@ -138,7 +138,7 @@ async def test_a_whole_run_by_keyboard_alone(workspace: Path, open_page: OpenPag
         await expect(page.get_by_role("dialog", name="Keys")).to_have_count(0)
 
 
-async def test_a_run_that_ended_shows_its_tool_calls_and_is_played_back(workspace: Path, open_page: OpenPage) -> None:
+async def test_an_ended_run_shows_tool_calls_and_playback(workspace: Path, open_page: OpenPage) -> None:
     async with served(workspace) as server:
         page = await open_page(server.at("/new"))
         run_id = await run_goal(page)
@@ -160,7 +160,7 @@ async def test_a_run_that_ended_shows_its_tool_calls_and_is_played_back(workspac
         await expect(slider).to_have_count(0)
 
 
-async def test_cards_are_framed_only_while_the_critical_path_is_shown(workspace: Path, open_page: OpenPage) -> None:
+async def test_cards_are_outlined_only_while_the_critical_path_is_shown(workspace: Path, open_page: OpenPage) -> None:
     async with served(workspace) as server:
         page = await open_page(server.at("/new"))
         await run_goal(page)
@@ -173,9 +173,7 @@ async def test_cards_are_framed_only_while_the_critical_path_is_shown(workspace:
             await (expect(framed).not_to_have_count(0) if shown else expect(framed).to_have_count(0))
 
 
-async def test_a_failure_is_found_by_a_key_and_rerun_after_a_look_at_what_it_costs(
-    workspace: Path, open_page: OpenPage
-) -> None:
+async def test_a_key_selects_a_failure_and_a_rerun_shows_its_cost_first(workspace: Path, open_page: OpenPage) -> None:
     model = PageModel()
     model.failing["local"] = RequestRefused("the cache is cold")
     async with served(workspace, model) as server:
@@ -224,9 +222,7 @@ async def test_a_run_is_rerun_with_an_edited_output(workspace: Path, open_page: 
         await expect(panel.get_by_role("link", name=again)).to_have_attribute("href", f"/runs/{again}")
 
 
-async def test_what_a_dialog_cannot_do_is_said_in_it_and_nothing_that_was_typed_is_lost(
-    workspace: Path, open_page: OpenPage
-) -> None:
+async def test_a_dialog_shows_its_error_and_keeps_the_input(workspace: Path, open_page: OpenPage) -> None:
     async with served(workspace, allow_unknown_cost=False) as server:
         page = await open_page(server.at("/new"), troubled=True, axe=True)
         first = await run_goal(page)
@@ -336,7 +332,7 @@ async def test_an_error_stays_until_it_is_closed_and_is_shown_once(workspace: Pa
         await expect(page.locator(".toast")).to_have_count(0)
 
 
-async def test_times_beside_the_bars_can_be_read_in_a_small_window_and_when_zoomed(
+async def test_timeline_labels_are_readable_in_a_small_window_and_when_zoomed(
     tmp_path: Path, open_page: OpenPage
 ) -> None:
     write(tmp_path, big_rows(tasks=layered(4, 3, 1)))
@@ -358,7 +354,7 @@ async def test_times_beside_the_bars_can_be_read_in_a_small_window_and_when_zoom
         assert lane["width"] > 80
 
 
-async def test_titles_that_are_read_from_the_right_are_cut_at_their_end(tmp_path: Path, open_page: OpenPage) -> None:
+async def test_right_to_left_titles_are_cut_at_their_end(tmp_path: Path, open_page: OpenPage) -> None:
     title = "שלום עולם: השווה שתי אפשרויות והמלץ על אחת מהן"
     write(tmp_path, big_rows(tasks=[one | {"title": title} for one in layered(1, 1, 0)]), goal=title)
     async with served(tmp_path) as server:
@@ -369,7 +365,7 @@ async def test_titles_that_are_read_from_the_right_are_cut_at_their_end(tmp_path
         await expect(page.get_by_role("link", name=title)).to_have_css("direction", "rtl")
 
 
-async def test_a_run_whose_process_was_killed_says_what_is_kept(tmp_path: Path, open_page: OpenPage) -> None:
+async def test_the_run_of_a_killed_process_shows_what_is_kept(tmp_path: Path, open_page: OpenPage) -> None:
     write(tmp_path, big_rows(tasks=layered(1, 1, 0))[:-2], status="running")
     async with served(tmp_path) as server:
         page = await open_page(server.at(f"/runs/{BIG}"))
@@ -377,9 +373,7 @@ async def test_a_run_whose_process_was_killed_says_what_is_kept(tmp_path: Path, 
         await expect(panel.locator(".note")).to_contain_text("What is finished is kept. Resume it to continue")
 
 
-async def test_a_tab_hidden_for_30_seconds_lets_go_and_comes_back_with_the_state_of_now(
-    workspace: Path, open_page: OpenPage
-) -> None:
+async def test_a_hidden_tab_closes_its_stream_and_catches_up_when_shown(workspace: Path, open_page: OpenPage) -> None:
     hide = """(hidden) => {
         Object.defineProperty(document, "hidden", { configurable: true, get: () => hidden });
         document.dispatchEvent(new Event("visibilitychange"));
@@ -420,7 +414,7 @@ async def test_an_approval_is_denied_with_a_reason(workspace: Path, open_page: O
         await finished(page, "Failed")
 
 
-async def test_what_goalwright_kept_of_a_long_output_is_listed_and_saved(
+async def test_the_kept_file_of_a_long_output_is_listed_and_saved(
     workspace: Path, open_page: OpenPage, goalwright: Callable[..., Ran]
 ) -> None:
     prepare(workspace)
@@ -433,7 +427,7 @@ async def test_what_goalwright_kept_of_a_long_output_is_listed_and_saved(
         page = await open_page(server.at(f"/runs/{run['run_id']}"))
         drawer = page.get_by_role("complementary", name="The run")
         await drawer.get_by_role("tab", name="Files").click()
-        await expect(drawer.get_by_role("heading", name="Files that the run made")).to_be_visible()
+        await expect(drawer.get_by_role("heading", name="Files that the run created")).to_be_visible()
         await expect(drawer).to_contain_text(kept["path"])
         await expect(drawer).to_contain_text("15 kB")
         async with page.expect_download() as download:
@@ -472,7 +466,7 @@ async def test_a_phone_shows_the_graph_and_the_drawer_over_it(workspace: Path, o
         await expect(drawer).to_have_count(0)
 
 
-async def test_a_selected_skill_that_no_task_used_is_marked_and_warned_of(workspace: Path, open_page: OpenPage) -> None:
+async def test_an_unused_selected_skill_is_marked_with_a_warning(workspace: Path, open_page: OpenPage) -> None:
     model = PageModel(
         {"tasks": [task("needs", "Gather the needs")], "unused": {"comparing-options": "there is one option"}}
     )
@@ -493,7 +487,7 @@ async def test_a_selected_skill_that_no_task_used_is_marked_and_warned_of(worksp
         )
 
 
-async def test_a_skill_that_was_used_without_being_selected_is_shown_too(workspace: Path, open_page: OpenPage) -> None:
+async def test_a_skill_used_without_being_selected_is_shown(workspace: Path, open_page: OpenPage) -> None:
     model = PageModel({"tasks": [task("redis", "Profile Redis", action_type="skill", name=SKILL)]})
     async with served(workspace, model) as server:
         page = await open_page(server.at("/new"))
@@ -507,7 +501,7 @@ async def test_a_skill_that_was_used_without_being_selected_is_shown_too(workspa
         await expect(page.get_by_role("heading", name=SKILL).first).to_be_visible()
 
 
-async def test_what_a_command_writes_is_seen_on_the_page_while_it_runs(workspace: Path, open_page: OpenPage) -> None:
+async def test_the_output_of_a_command_is_shown_while_it_runs(workspace: Path, open_page: OpenPage) -> None:
     command = "echo '<b>compiling</b>'; touch begun; until [ -e go ]; do sleep 0.1; done; echo built"
     build = {"id": "build", "title": "Build it", "action_type": "tool", "name": "shell_run"}
     plan = {"tasks": [build | {"arguments": {"command": command, "timeout": 300}, "depends_on": []}]}

@@ -99,7 +99,7 @@ def leave(workspace: Path, files: dict[str, bytes]) -> None:
         (folder / name).write_bytes(data)
 
 
-async def test_tries_replans_and_items_are_seen_after_a_reload(workspace: Path, open_page: OpenPage) -> None:
+async def test_attempts_replans_and_items_are_shown_after_a_reload(workspace: Path, open_page: OpenPage) -> None:
     write(workspace, story())
     async with served(workspace) as server:
         page = await open_page(server.at(f"/runs/{RUN}"))
@@ -158,7 +158,7 @@ def rounds() -> list[Row]:
     return [Row(RUN, seq, at(moment), kind, body) for seq, (moment, kind, body) in enumerate(events, 1)]
 
 
-async def test_rounds_are_seen_as_parts_of_their_task(workspace: Path, open_page: OpenPage) -> None:
+async def test_rounds_are_shown_as_parts_of_their_task(workspace: Path, open_page: OpenPage) -> None:
     write(workspace, rounds())
     async with served(workspace) as server:
         page = await open_page(server.at(f"/runs/{RUN}"))
@@ -176,7 +176,7 @@ async def test_rounds_are_seen_as_parts_of_their_task(workspace: Path, open_page
         await expect(page.locator(".drawer h2")).to_have_text("round 2")
 
 
-async def test_what_a_run_made_is_shown_and_a_strangers_files_stay_data(workspace: Path, open_page: OpenPage) -> None:
+async def test_files_of_a_run_are_previewed_and_hostile_files_stay_data(workspace: Path, open_page: OpenPage) -> None:
     write(workspace, story())
     script = "<script>document.title = 'run'; alert(1)</script>"
     leave(
@@ -229,7 +229,7 @@ async def test_what_a_run_made_is_shown_and_a_strangers_files_stay_data(workspac
             URL.createObjectURL = (blob) => (window.made = [blob.type, make(blob)])[1];
         }""")
         async with page.context.expect_page() as tab:
-            await pdf.get_by_role("button", name="Open the PDF in a tab of its own").click()
+            await pdf.get_by_role("button", name="Open the PDF in a new tab").click()
         kind, address = await page.evaluate("window.made")
         assert (kind, address[:5]) == ("application/pdf", "blob:")
         assert (await tab.value).url in (address, "", ":")  # the headless shell has no viewer

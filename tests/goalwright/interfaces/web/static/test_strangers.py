@@ -234,9 +234,7 @@ async def test_a_hostile_goal_is_previewed_and_run_as_text(workspace: Path, open
         await unharmed(page)
 
 
-async def test_nothing_can_be_set_as_html_and_no_script_of_another_site_runs(
-    workspace: Path, open_page: OpenPage
-) -> None:
+async def test_the_policy_blocks_html_injection_and_foreign_scripts(workspace: Path, open_page: OpenPage) -> None:
     async with served(workspace) as server:
         page = await open_page(server.at("/runs"), troubled=True)
         refused = "(() => { try { document.body.innerHTML = '<b>x</b>'; return 'set' } catch (e) { return e.name } })()"
@@ -261,7 +259,7 @@ EVIL = """async ([base, token, routes]) => {
 }"""
 
 
-async def test_a_page_of_another_origin_and_a_rebound_host_change_nothing(workspace: Path, open_page: OpenPage) -> None:
+async def test_requests_of_another_origin_or_a_rebound_host_are_refused(workspace: Path, open_page: OpenPage) -> None:
     routes = [[one.method, "/api" + re.sub(r"\{[^}]*\}", "x", one.path)] for one in ROUTES if one.changes]
     async with served(workspace) as server, served(workspace, read_only=True) as other:
         page = await open_page(f"{other.base}/favicon.svg", troubled=True)  # another port is another origin

@@ -54,7 +54,7 @@ test("skills are used by finished steps: their own, and those that their models 
   assert.deepEqual(skillsUsed({ ...empty(), used: ["before"] }), ["before"]);
 });
 
-test("the pause before a resume does not count, and what was interrupted waits again", () => {
+test("pauses before a resume do not count, and interrupted tasks wait again", () => {
   const state = fold([
     started, row(1, "plan_made", { plan: { tasks: [task("a")] }, attempts: 0 }), row(2, "task_started", { task: "a" }),
     row(100, "run_resumed", { settings: {} }), row(101, "task_started", { task: "a" }), row(103, "task_finished", { task: "a", status: "done" }),
@@ -71,7 +71,7 @@ test("a clock that was set back takes no time away", () => {
   assert.deepEqual([state.seconds, spans], [4, [[0, 0], [1, 4]]]);
 });
 
-test("a plan that was refused is a failure until there is one", () => {
+test("a rejected plan is a failure until a plan is accepted", () => {
   const call = (at) => row(at, "call_finished", { role: "decomposer", task: null, seconds: 1, reply: reply(0) });
   const rows = [started, call(1), row(1, "plan_refused", { attempt: 1, faults: ["no tasks"] }), call(2), row(2, "plan_refused", { attempt: 2, faults: ["no tasks"] })];
   const { status, tries } = fold(rows).spans.get("(plan)");
@@ -80,7 +80,7 @@ test("a plan that was refused is a failure until there is one", () => {
   assert.deepEqual([made.status, made.tries.map((one) => one.status)], ["done", ["failed", "failed", "done"]]);
 });
 
-test("a plan that changes keeps what began, and a rewired task waits for the other", () => {
+test("a changed plan keeps started tasks, and a relinked task waits for its new dependency", () => {
   const state = fold([
     started, row(1, "plan_made", plan(task("a"), task("b", "a"), task("c", "b"))),
     row(2, "plan_changed", { cause: "replan", of: null, added: [task("b2", "a")], dropped: ["b"], rewired: { b: "b2" }, note: "b cannot work" }),
@@ -108,7 +108,7 @@ test("unneeded and waiting are states like others, and unknown events change not
   assert.deepEqual([state.spans.get("b").status, state.status], ["unneeded", "waiting"]);
 });
 
-test("an event that was applied already is not applied again", () => {
+test("an event is applied only once", () => {
   const state = fold([started, row(1, "plan_made", plan(task("a"))), row(2, "task_started", { task: "a" })]);
   apply(state, { seq: state.last_seq, at: at(2), type: "task_started", task: "a" });
   assert.equal(state.spans.get("a").attempts, 1);
@@ -125,7 +125,7 @@ test("a document continues where it was written", () => {
   assert.equal(early.seconds, 7, "an event that was written before the document, and came after it");
 });
 
-test("items that grow while the plan is being written stay with their task", () => {
+test("items added while the plan is streamed stay with their task", () => {
   const state = fold([
     started, row(1, "plan_changed", { cause: "stream", added: [task("each")] }), row(1, "task_started", { task: "each" }),
     row(2, "plan_changed", { cause: "for_each", of: "each", added: [task("each[1]"), task("each[2]")] }),
@@ -138,7 +138,7 @@ test("items that grow while the plan is being written stay with their task", () 
   ]);
 });
 
-test("a task still waits after a change of the plan was refused, and to have waited is no attempt", () => {
+test("a task still waits after a refused change of the plan, and waiting is no attempt", () => {
   const state = fold([
     started, row(1, "plan_made", plan(task("a"))), row(2, "task_started", { task: "a" }),
     row(2, "approval_asked", { id: "x#1", task: "a", kind: "task" }), row(3, "run_finished", { status: "waiting" }),
@@ -151,7 +151,7 @@ test("a task still waits after a change of the plan was refused, and to have wai
 
 const ofTries = (state, id) => state.spans.get(id).tries.map(({ start, end, status }) => [start, end, status]);
 
-test("every try keeps its place in time, over a stop, a failure and a change of the plan", () => {
+test("every attempt keeps its time across a stop, a failure and a change of the plan", () => {
   const state = fold([
     started, row(1, "call_finished", { role: "decomposer", task: null, seconds: 1, reply: reply(0) }), row(1, "plan_made", plan(task("a"), task("b", "a"))),
     row(2, "task_started", { task: "a" }), row(4, "run_finished", { status: "interrupted", code: "STOPPED_BY_USER" }),
@@ -171,7 +171,7 @@ test("every try keeps its place in time, over a stop, a failure and a change of 
   assert.deepEqual(tally(state.spans), { all: 3, done: 2, failed: 0, unneeded: 0, left: 0 });
 });
 
-test("a try that was broken off at once leads on to what it waited for", () => {
+test("an attempt of zero length continues the critical path", () => {
   const state = fold([
     started, row(1, "call_finished", { role: "decomposer", task: null, seconds: 1, reply: reply(0) }), row(1, "plan_made", plan(task("a"), task("b", "a"))),
     row(1, "task_started", { task: "a" }), row(3, "task_finished", { task: "a", status: "done" }), row(4, "task_started", { task: "b" }),
@@ -183,7 +183,7 @@ test("a try that was broken off at once leads on to what it waited for", () => {
   assert.deepEqual(criticalPath(state), ["(plan)", "a", "b"]);
 });
 
-test("the time of a task that fanned out is that of the item that it waited for last", () => {
+test("a fanned-out task takes the time of its last item", () => {
   const state = fold([
     started, row(1, "plan_made", { plan: { tasks: [task("each")] }, attempts: 0 }), row(1, "task_started", { task: "each" }),
     row(1, "plan_changed", { cause: "for_each", of: "each", added: [{ ...task("each[1]"), item: { value: "Insurers" } }, { ...task("each[2]"), item: { value: { name: "Banks" } } }] }),
@@ -196,11 +196,11 @@ test("the time of a task that fanned out is that of the item that it waited for 
   assert.deepEqual([state.changes, state.streamed], [[], 0]);
 });
 
-test("an item is called by its text, by the name that it has, or else by its JSON", () => {
+test("an item is named by its text, its name, or its JSON", () => {
   assert.deepEqual([itemName(" two\n words "), itemName({ id: 3, title: "A title" }), itemName([1, "b"]), itemName(null), itemName("x".repeat(80)).length], ["two words", "A title", '[1,"b"]', "null", 60]);
 });
 
-test("a task that had begun when the plan lost it is still seen in time", () => {
+test("a started task that was dropped stays in the timeline", () => {
   const state = fold([
     started, row(1, "plan_changed", { cause: "stream", added: [task("early"), task("never")] }), row(1, "task_started", { task: "early" }),
     row(3, "plan_changed", { cause: "stream", added: [], dropped: ["early", "never"] }), row(3, "plan_made", plan(task("other"))),

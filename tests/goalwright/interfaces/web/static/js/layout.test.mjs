@@ -6,7 +6,7 @@ import { layered, plan40 } from "./plans.mjs";
 
 const boxes = (tasks) => tasks.map((task) => ({ id: task.id, deps: task.depends_on, w: 180, h: 52 }));
 
-test("a task stands behind everything that it needs", () => {
+test("a task is placed after its dependencies", () => {
   const tasks = plan40();
   const { cards } = compose(tasks, new Set());
   const at = new Map(cards.map((card) => [card.id, card]));
@@ -35,14 +35,14 @@ test("layers move apart until the drawing has the shape of the pane", () => {
   assert.equal(wide.height, narrow.height);
 });
 
-test("circles, unknown and doubled dependencies are drawn as far as they make sense", () => {
+test("cycles, unknown and duplicate dependencies are drawn as far as possible", () => {
   const { nodes, edges } = layout(boxes([{ id: "a", depends_on: ["b"] }, { id: "b", depends_on: ["a", "a", "nowhere"] }]));
   assert.equal(nodes.length, 2);
   assert.equal(edges.length, 1);
   assert.deepEqual(compose([], new Set()).cards, []);
 });
 
-test("parts are folded into their task until it is opened, and then stand in its frame", () => {
+test("parts are folded into their task, or shown in its frame when it is open", () => {
   const tasks = [
     { id: "list", depends_on: [] }, { id: "review", depends_on: ["list"] }, { id: "end", depends_on: ["review"] },
     ...[1, 2, 3, 4, 5, 6, 7].map((number) => ({ id: `review[${number}]`, depends_on: ["list"] })),
@@ -69,16 +69,16 @@ test("sub-goals nest, with the edges between their own tasks", () => {
   assert.deepEqual(lines.map((line) => [line.from, line.to]), [["research/a", "research/b"]]);
 });
 
-test("grown tasks stand behind the task that they are parts of, items by their numbers", () => {
+test("parts follow their task, items by number", () => {
   const ids = ["a", "b", "a[10]", "a[2]", "b/x", "a[2]/y", "c[1]", "b/w"];
   assert.deepEqual(inOrder(ids), ["a", "a[2]", "a[2]/y", "a[10]", "b", "b/x", "b/w", "c[1]"]);
 });
 
-test("rounds stand behind what the first round grew into, by their numbers", () => {
+test("rounds follow the parts of the first round, by number", () => {
   assert.deepEqual(inOrder(["a", "b", "a#10", "a#2", "a/x", "a#2/x", "b[1]", "b[1]#2"]), ["a", "a/x", "a#2", "a#2/x", "a#10", "b", "b[1]", "b[1]#2"]);
   assert.deepEqual(["a#2", "a[1]#3", "a#2/b", "a#2/b[1]", "a#0", "#2"].map(parentOf), ["a", "a[1]", "a#2", "a#2/b", null, null]);
 });
 
-test("the parent of a grown task is the one it is a part of", () => {
+test("the parent of a part is its task", () => {
   assert.deepEqual(["a", "a[1]", "a/b", "a/b[2]", "a[0]", "a[1]/b", "a/büro"].map(parentOf), [null, "a", "a", "a/b", null, "a[1]", "a"]);
 });

@@ -16,7 +16,7 @@ const longest = (a, b) => {
   return table[a.length][b.length];
 };
 
-test("a difference leads from one text to the other with as little as possible", () => {
+test("a difference is minimal", () => {
   let seed = 1;
   const random = () => (seed = (seed * 48271) % 2147483647) / 2147483647;
   const some = () => Array.from({ length: Math.floor(random() * 9) }, () => "abc"[Math.floor(random() * 3)]);
@@ -36,7 +36,7 @@ test("long stretches without a change are left out", () => {
   assert.deepEqual(lineDifference("a", "a"), []);
 });
 
-test("texts that have nothing in common are not searched for ever", () => {
+test("the search stops for texts without common lines", () => {
   const some = (word) => Array.from({ length: 5000 }, (_, number) => `${word} ${number}`).join("\n");
   assert.equal(lineDifference(some("a"), some("b")).length, 10_000);
 });
@@ -55,7 +55,7 @@ test("tasks of two runs are aligned; measures alone change none", () => {
   assert.deepEqual(countKinds(rows), { same: 2, changed: 1, added: 1, dropped: 1 });
 });
 
-test("a folder is packed so that others can unpack it", () => {
+test("a packed folder is a valid zip archive", () => {
   assert.equal(crc32(new TextEncoder().encode("123456789")), 0xcbf43926);
   const folder = mkdtempSync(join(tmpdir(), "goalwright-zip-"));
   try {
@@ -70,7 +70,7 @@ test("a folder is packed so that others can unpack it", () => {
   }
 });
 
-test("a task that was done and is reused has not changed", () => {
+test("a done task that is reused has not changed", () => {
   const spans = new Map(["a", "b"].map((id) => [id, { id, title: id }]));
   const rows = aligned([{ where: "a", what: "status", a: "done", b: "reused" }, { where: "b", what: "status", a: "done", b: "failed" }], spans, spans);
   assert.deepEqual(rows.map((row) => row.kind), ["same", "changed"]);

@@ -7,7 +7,7 @@ import { begin, changed, redone, undone } from "../../../../../../goalwright/int
 import { filePatches } from "../../../../../../goalwright/interfaces/web/static/run/patch.js";
 import { conversation, detailOf } from "../../../../../../goalwright/interfaces/web/static/run/detail.js";
 
-test("undo goes back by steps, and quick typing is one", () => {
+test("undo goes back by changes, and rapid typing is one change", () => {
   let history = begin("a");
   history = changed(history, "ab", 5000);
   history = changed(history, "abc", 5100);
@@ -18,7 +18,7 @@ test("undo goes back by steps, and quick typing is one", () => {
   assert.equal(undone(begin("a")).now, "a");
 });
 
-test("values read as people write them", () => {
+test("values are formatted for people", () => {
   assert.deepEqual([0.04, 9.94, 31.4, 200, 7199, 7500, null].map(seconds), ["0.0 s", "9.9 s", "31 s", "3 min 20 s", "2 h", "2 h 5 min", "–"]);
   assert.deepEqual([0, 0.00000123, 0.0381, 12.3, null].map(money), ["$0", "$0.0000012", "$0.0381", "$12.30", "unknown"]);
   assert.deepEqual([999, 1500, 93_000_000].map(bytes), ["999 B", "1.5 kB", "93 MB"]);
@@ -31,7 +31,7 @@ test("values read as people write them", () => {
   assert.deepEqual([0, 2].map((tick) => tickText(tick, 2)), ["0 s", "2 s"]);
 });
 
-test("a stream is read across any cut of its bytes", async () => {
+test("a stream is parsed from chunks of any size", async () => {
   const bytesOf = new TextEncoder().encode('retry: 1000\n\nid: 1\nevent: warned\ndata: {"a":"ü"}\n\n: here\n\nevent: x\ndata: 2\n\n');
   for (const size of [1, 2, 3, 7, 1000]) {
     const body = new ReadableStream({
@@ -63,7 +63,7 @@ test("a conversation shows only what is new in each call", () => {
   assert.deepEqual([detail.tools[0].arguments, detail.tools[0].log.log, detail.calls[1].error], [{ p: 1 }, "l", "e"]);
 });
 
-test("a patch is read file by file, and no line of a file passes for a head", () => {
+test("a patch is parsed by files, and file content is never taken for a header", () => {
   const patch = [
     "diff --git a/notes b/notes", "--- a/notes", "+++ b/notes", "@@ -1,3 +1,3 @@", " first", "--- a/notes", "+++ b/evil", " diff --git a/x b/x", "\\ No newline at end of file",
     'diff --git "a/na\\303\\257 \\"b/c" "b/na\\303\\257 \\"b/c"', "new file mode 100644", "--- /dev/null", '+++ "b/x"', "@@ -0,0 +1 @@", "+<b>new</b>", "",
@@ -75,12 +75,12 @@ test("a patch is read file by file, and no line of a file passes for a head", ()
   assert.deepEqual(filePatches(""), []);
 });
 
-test("a file that was moved or deleted is told by its old and new place", () => {
+test("a moved or deleted file has its old and new path", () => {
   const patch = ["diff --git a/x y b/docs/z", "similarity index 100%", "rename from x y", "rename to docs/z", 'diff --git "a/n\\303\\257" "b/o\\303\\257"', "similarity index 100%", 'rename from "n\\303\\257"', 'rename to "o\\303\\257"', "diff --git a/old b/old", "deleted file mode 100755", "--- a/old", "+++ /dev/null", "@@ -1 +0,0 @@", "-rename to evil", ""].join("\n");
   assert.deepEqual(filePatches(patch).map((one) => [one.from, one.path, one.is]), [["x y", "docs/z", "moved"], ["nï", "oï", "moved"], [undefined, "old", "deleted"]]);
 });
 
-test("two changes of one text are put together, and where they meet both stand there", () => {
+test("two changes of a text are merged, and conflicts keep both", () => {
   const base = "a\nb\nc\nd\ne";
   assert.deepEqual(merged(base, "A\nb\nc\nd\ne", "a\nb\nc\nd\nE\nf"), { text: "A\nb\nc\nd\nE\nf", conflicts: 0 });
   assert.deepEqual(merged(base, "a\nb\nX\nd\ne", "a\nb\nY\nd\ne"), { text: "a\nb\n<<<<<<< mine\nX\n=======\nY\n>>>>>>> theirs\nd\ne", conflicts: 1 });

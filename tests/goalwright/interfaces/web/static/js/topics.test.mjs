@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { addressOf, concerns, covers, isEnd, note, union } from "../../../../../../goalwright/interfaces/web/static/core/topics.js";
 
-test("one stream has what all tabs want, each run from the earliest event that a tab lacks", () => {
+test("one stream covers all tabs, with each run from the earliest missing event", () => {
   const all = union([{ run: "a", after: 7 }, { run: "b", after: 0 }, { run: "a", after: 3 }, { skills: true }, {}]);
   assert.equal(addressOf(all), "/events?run=a%3A3&run=b%3A0");
   assert.equal(addressOf(union([{ run: "a", after: 7 }])), "/events?run=a%3A7&lists=0&skills=0");
@@ -10,7 +10,7 @@ test("one stream has what all tabs want, each run from the earliest event that a
   assert.equal(addressOf(union([])), null);
 });
 
-test("a stream is opened anew only if something passed that a tab lacks", () => {
+test("a stream is reopened only if a tab missed an event", () => {
   const open = union([{ run: "a", after: 3 }]);
   note(open, { type: "task_started", id: "5", data: { run_id: "a", seq: 5 } });
   assert.ok(covers(open, union([{ run: "a", after: 5 }])));
@@ -25,7 +25,7 @@ test("a stream is opened anew only if something passed that a tab lacks", () => 
   assert.ok(!covers(open, union([{ run: "a", after: 5 }])));
 });
 
-test("a word of a run at rest is asked for by its last event, comes once, and reaches those who wait for it", () => {
+test("a rest event is requested by the last event, sent once, and delivered to its listeners", () => {
   const all = union([{ rest: "a", after: 9 }, { rest: "a", after: 7 }]);
   assert.equal(addressOf(all), "/events?rest=a%3A7&lists=0&skills=0");
   assert.ok(covers(all, union([{ rest: "a", after: 7 }])));
@@ -37,7 +37,7 @@ test("a word of a run at rest is asked for by its last event, comes once, and re
   assert.ok(!covers(all, union([{ rest: "a", after: 7 }])));
 });
 
-test("an event reaches those whom it concerns, and nobody else", () => {
+test("an event is delivered only to its topics", () => {
   const row = { type: "task_started", id: "5", data: { run_id: "a", seq: 5 } };
   assert.deepEqual([{ run: "a" }, { run: "b" }, {}, { skills: true }].map((topic) => concerns(topic, row)), [true, false, false, false]);
   const lines = { type: "runs", id: "", data: { runs: [], gone: [] } };

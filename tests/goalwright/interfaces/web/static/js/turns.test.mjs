@@ -5,20 +5,20 @@ import { blocked, isOpen, joined } from "../../../../../../goalwright/interfaces
 const turn = (run_id, more = {}) => ({ run_id, status: "done", held_by: null, ...more });
 const ids = (turns) => turns.map((one) => one.run_id);
 
-test("turns that are read again take the place of those that are known, and earlier ones stay", () => {
+test("newly read turns replace known ones, and earlier ones stay", () => {
   assert.deepEqual(ids(joined([turn("a"), turn("b")], [turn("b"), turn("c")])), ["a", "b", "c"]);
 });
 
-test("a turn that is missing among those that were read was taken back", () => {
+test("a turn missing from the response was undone", () => {
   assert.deepEqual(ids(joined([turn("a"), turn("b"), turn("c")], [turn("b"), turn("d")])), ["a", "b", "d"]);
   assert.deepEqual(joined([turn("a")], []), []);
 });
 
-test("where all that was read is new, there may be turns between", () => {
+test("if all turns are new, known ones are dropped", () => {
   assert.deepEqual(ids(joined([turn("a")], [turn("x"), turn("y")])), ["x", "y"]);
 });
 
-test("the next turn waits for the last one, and for what it asks", () => {
+test("the next turn waits for the last one and its questions", () => {
   assert.equal(blocked(undefined), "");
   assert.equal(blocked(turn("a")), "");
   assert.equal(blocked(turn("a", { status: "failed" })), "");
