@@ -1,4 +1,4 @@
-"""A site for tests: its routes without a network, or a real server on a free port."""
+"""A site for tests: the routes in process, or a real server on a free port."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PORT = 8420
 
 
 def client(site: Site, token: str = TOKEN) -> httpx.AsyncClient:
-    """Asks the routes in this process, as the page does."""
+    """A client of the routes in this process."""
     app = make_app(site, TOKEN, Hosts("127.0.0.1", PORT))
     headers = {"authorization": f"Bearer {token}"}
     transport = httpx.ASGITransport(app)
@@ -35,7 +35,7 @@ def client(site: Site, token: str = TOKEN) -> httpx.AsyncClient:
 
 @asynccontextmanager
 async def asking(workspace: Path, model: ScriptedModel | None = None, **flags: Any) -> AsyncIterator[httpx.AsyncClient]:
-    """The routes of a workspace, with that model under every name."""
+    """The routes of a workspace, with one model under every name."""
     site = make_site(workspace, model, **flags)
     try:
         async with client(site) as asked:
@@ -62,7 +62,7 @@ class Event:
 
 
 async def events(response: httpx.Response) -> AsyncIterator[Event]:
-    """The events of a stream, comments left out."""
+    """The events of a stream, without comments."""
     fields: dict[str, str] = {}
     async for line in response.aiter_lines():
         if line:
@@ -76,7 +76,7 @@ async def events(response: httpx.Response) -> AsyncIterator[Event]:
 
 @asynccontextmanager
 async def serving(site: Site) -> AsyncIterator[tuple[WebServer, httpx.AsyncClient]]:
-    """A real server on a free port, and a client that has its token."""
+    """A real server on a free port, and a client with its token."""
     server = WebServer(site, bind("127.0.0.1", 0, allow_remote=False), lambda: None)
     address, _, token = server.address.partition("/#token=")
     task = asyncio.ensure_future(server.run_to_end())

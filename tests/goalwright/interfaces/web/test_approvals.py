@@ -1,4 +1,4 @@
-"""What runs wait for over HTTP: listed, answered while the run waits or still works, refused if they do not fit."""
+"""Open requests over HTTP: listed, answered while the run waits or is active, refused if invalid."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OTHER: dict[str, Any] = {"id": "other", "action_type": "llm", "instruction": "So
 
 
 async def asked_for(asked: httpx.AsyncClient, run_id: str, count: int = 1) -> list[dict[str, Any]]:
-    """What a run waits for, once it is that much."""
+    """Wait until a run has that number of open requests."""
     async with asyncio.timeout(120):
         while len(found := (await asked.get(f"/approvals?run={run_id}")).json()) != count:  # noqa: ASYNC110
             await asyncio.sleep(PAUSE)

@@ -1,4 +1,4 @@
-"""What requests bring: a key that a route does not know is refused before anything happens."""
+"""Request bodies: unknown keys are refused before anything happens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Connections without a token are few and short, so that the user's own always finds room."""
+"""Connections without a token are limited, so that the user can always connect."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_idle_connections_leave_room_for_the_user_and_unfinished_requests_end(ad
                 connection.sendall(b"GET / HTTP/1.1\r\nHost: ")
             idle.append(connection)
         assert ask(address) == 200
-        # As many as it may have open would end by themselves, after ten seconds; these gave way to newer ones.
+        # Unfinished requests end after ten seconds; these were dropped earlier for newer ones.
         assert sum(map(is_closed, idle)) > LIMIT + LIMIT // 2
 
         idle[-1].settimeout(30)

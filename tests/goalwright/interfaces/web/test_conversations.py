@@ -1,4 +1,4 @@
-"""Conversations over HTTP: listed, read, continued and taken back; one turn at a time."""
+"""Conversations over HTTP: listed, read, continued and undone, one turn at a time."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PLAN = {"tasks": [OTHER]}
 
 
 async def sent(asked: httpx.AsyncClient, goal: str, conversation: str = "", status: str = "done") -> tuple[str, str]:
-    """Run a goal as a turn to its end; gives the ids of the conversation and of the run."""
+    """Run a goal as a turn to its end; return the ids of the conversation and the run."""
     where = f"/conversations/{conversation}/turns" if conversation else "/conversations"
     reply = await asked.post(where, json={"goal": goal})
     assert reply.status_code == 202, reply.text

@@ -1,4 +1,4 @@
-"""Who may ask: every route refuses a wrong host, another site, and a missing or wrong token, over real HTTP."""
+"""Every route refuses a wrong host, another site, and a missing or wrong token, over real HTTP."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def changing() -> list[tuple[str, str]]:
 
 @asynccontextmanager
 async def stranger(workspace: Path) -> AsyncIterator[httpx.AsyncClient]:
-    """Asks the routes of a workspace, with nothing but the headers that it is given."""
+    """A client of a workspace's routes that sends only the given headers."""
     site = make_site(workspace)
     transport = httpx.ASGITransport(make_app(site, TOKEN, Hosts("127.0.0.1", PORT)))
     async with httpx.AsyncClient(transport=transport, base_url=f"http://127.0.0.1:{PORT}") as asked:

@@ -1,4 +1,4 @@
-"""Runs are recorded with the names of folders in place of their paths; who reads them over HTTP gets the paths."""
+"""Runs are recorded with placeholders for folders; over HTTP they have the paths of this checkout."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def notes(workspace: Path) -> None:
 
 
 def telling(workspace: Path) -> ScriptedModel:
-    """A model whose answers name a path of the workspace, and a mark that is only text."""
+    """A model whose answers contain a path of the workspace and a literal placeholder."""
 
     def script(request: Request) -> Reply:
         reply = answering(request)

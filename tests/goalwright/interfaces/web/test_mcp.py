@@ -1,4 +1,4 @@
-"""MCP servers over HTTP: listed with their trust and the command that gives it; nothing is started or revealed."""
+"""MCP servers over HTTP: listed with their trust and the command that grants it; nothing is started or revealed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page's own files: a view is two files that a browser keeps; and what the table of routes names is there."""
+"""The static files: bundles that browsers cache; and every handler in the table of routes exists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A plan changed in a person's words, over HTTP: the same run continues by it."""
+"""A plan changed by instruction over HTTP: the same run continues with it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run left, over HTTP: files that it made, and changes of the workspace that are shown and undone."""
+"""The files of a run over HTTP: artifacts, and changes of the workspace that are shown and undone."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Slow(ScriptedModel):
-    """Answers like the scripted one, but never finishes a task until it is released."""
+    """A scripted model that finishes no task until released."""
 
     def __init__(self) -> None:
         super().__init__(answering)
@@ -44,12 +44,12 @@ def notes(workspace: Path) -> None:
     prepare(workspace)
 
 
-# The routes have no stream here to wait for, so tests ask again and again.
+# The routes have no stream to wait for here, so tests poll.
 PAUSE = 0.03
 
 
 async def ended(asked: httpx.AsyncClient, run_id: str, status: str = "done") -> dict[str, Any]:
-    """The run once it has that status."""
+    """Wait until the run has a status, and return it."""
     async with asyncio.timeout(120):
         while (found := (await asked.get(f"/runs/{run_id}")).json())["status"] != status or found["held_by"]:  # noqa: ASYNC110
             await asyncio.sleep(PAUSE)
@@ -322,7 +322,7 @@ async def test_a_file_for_a_goal_is_named_or_uploaded_and_belongs_to_its_run(wor
 
 
 async def uploaded(asked: httpx.AsyncClient, name: str, content: bytes) -> str:
-    """The upload as `files` names it."""
+    """Upload a file, and return its name for `files`."""
     raw = {"content-type": "application/octet-stream"}
     return str((await asked.post(f"/files?name={name}", content=content, headers=raw)).json()["file"])
 
@@ -386,7 +386,7 @@ async def test_uploads_are_kept_when_a_run_cannot_start(
 
 
 def reading_each(request: Request) -> Reply:
-    """A plan with a task for each file that the planner is told of, which its instruction and arguments name."""
+    """A plan with a task for each file in the planner's prompt, named in its instruction and arguments."""
     if request.role != "decomposer":
         return answering(request)
     _, told, after = request.messages[1].content.partition("The person gave these files.")

@@ -1,4 +1,4 @@
-"""Models, settings, doctor and batches over HTTP; keys are never shown, and one setting is changed safely."""
+"""Models, settings, doctor and batches over HTTP; keys are never shown, and a setting is changed safely."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Skills over HTTP: listed, added, imported, edited, trusted, tried and deleted; nothing runs, nothing leads out."""
+"""Skills over HTTP: listed, added, imported, edited, trusted, tried and deleted; nothing runs, and no path escapes."""
 
 from __future__ import annotations
 

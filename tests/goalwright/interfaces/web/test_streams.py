@@ -1,4 +1,4 @@
-"""Event streams over a real server: another process's run is followed exactly, also across a reconnect."""
+"""Event streams over a real server: a run of another process is streamed exactly, also across a reconnect."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ async def test_the_final_status_follows_the_last_events(workspace: Path) -> None
 
     class EndsMeanwhile(Site):
         def run_status(self, run_id: str) -> dict[str, Any] | None:
-            """Asked after a reading; the run ends just before."""
+            """Called after a read; end the run just before it."""
             if journal.find(RUN).status == "running":
                 last = Row(RUN, 2, at, "run_finished", {"status": "done", "answer": "a"})
                 journal.append([last], {RUN: RunSummary(RUN, "g", "done", at)}, Handover(myself(), released=[RUN]))
@@ -203,7 +203,7 @@ async def test_one_stream_follows_several_runs_and_the_lists(workspace: Path) ->
         await asyncio.to_thread(writing.stdout.readline)
         async with serving(make_site(workspace)) as (_, asked), asyncio.timeout(120):
             ends = [event async for event in _all(asked, f"/events?run={RUN}:58&lists=0")]
-            # The run's status is told whenever it changes, before its events too.
+            # The run's status is sent whenever it changes, also before its events.
             assert [(event.type, event.id) for event in ends if event.id] == [("warned", "59"), ("run_finished", "60")]
             assert ends[-1].type == "run_status"
             seen: list[int] = []

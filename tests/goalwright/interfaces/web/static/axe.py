@@ -1,4 +1,4 @@
-"""Axe on a page of the browser: it must find nothing, in the light theme nor in the dark one."""
+"""Runs axe on a page in both themes and expects no findings."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from playwright.async_api import Page
 
-# Nine tenths of axe's time are for the contrast of every single text. It follows from the colours, the sizes and the
-# classes of the text and of all that it stands in: of those that look the same, one is judged, on one of the pages.
+# Axe spends 90 % of its time on the contrast of each text, which depends only on the colours, the sizes and the
+# classes of the text and its ancestors: of texts that look the same, only one is checked, on one page.
 CHECK = """async (part) => {
     const looks = (window.looks ??= new Map());
     const judged = (window.judgedLooks ??= new Set());
@@ -72,6 +72,6 @@ CHECK = """async (part) => {
 
 
 async def clean(page: Page, part: str = "html") -> None:
-    """Let axe find nothing in a part of a page that was opened with `axe`."""
+    """Expect no findings of axe in a part of a page that was opened with `axe`."""
     found = await page.evaluate(CHECK, part)
     assert found == {"light": [], "dark": []}, (page.url, found)

@@ -1,4 +1,4 @@
-"""A browser for the tests of the page, and pages that fail a test if anything goes wrong in them."""
+"""A browser for the tests of the page; a test fails if its page logs an error."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     OpenPage = Callable[..., Awaitable[Page]]
 
 expect.set_options(timeout=60_000)  # machines that tests run on are shared and noisy
-# Each window of the browser loads two pages for the popup of its address bar, which takes longer than our page does.
-# Playwright's own list is replaced by ours, so those of it that matter here are named again.
+# Each browser window loads two pages for its address bar's popup, which takes longer than our page.
+# This list replaces Playwright's own, so it repeats the features that matter here.
 WITHOUT = (
     *("WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "AimEnabled", "LensOverlay", "MediaRouter", "PaintHolding"),
     *("AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose", "PreconnectToSearch"),
@@ -36,7 +36,7 @@ async def browser() -> AsyncIterator[Browser]:
     async with async_playwright() as playwright:
         started = await playwright.chromium.launch(
             executable_path=chromium(),
-            # One process draws all pages: to start one for each takes a quarter of a page's CPU time.
+            # One renderer process for all pages: a new one takes a quarter of a page's CPU time.
             args=["--no-sandbox", "--renderer-process-limit=1", f"--disable-features={','.join(WITHOUT)}"],
         )
         yield started
@@ -80,6 +80,6 @@ async def open_page(browser: Browser) -> AsyncIterator[OpenPage]:
 
 
 def _note(problems: list[str], said: ConsoleMessage, *, troubled: bool) -> None:
-    """Errors count, except those of a server that ended before the page, and those that a test provokes."""
+    """Whether an error counts: not if the server ended before the page or the test provokes it."""
     if said.type in ("error", "warning") and "net::ERR_" not in said.text and not troubled:
         problems.append(f"{said.text} ({said.location})")

@@ -1,4 +1,4 @@
-"""What the runs of the sample workspace are about."""
+"""The texts of the sample workspace's runs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ANSWER = """Take **Redis 8**, without persistence and with `allkeys-lfu`.
 
 The hosted prices could not be read: the monthly cost is left open.
 """
-# id, kind, skill or tool, title, what it needs, start and end in seconds; without an end it still runs
+# id, kind, skill or tool, title, dependencies, start and end in seconds; without an end it is running
 TASKS: tuple[tuple[str, str, str | None, str, tuple[str, ...], float | None, float | None], ...] = (
     ("needs", "skill", "reading-requirements", "Gather the API's needs", (), 4.1, 9.8),
     ("traffic", "tool", "log_stats", "Measure traffic from logs", (), 4.1, 6.0),

@@ -1,4 +1,4 @@
-"""A workspace with something on every page, for axe, for pictures and for a look: `python -m … FOLDER` serves it."""
+"""A sample workspace with content on every page, for axe and screenshots: `python -m … FOLDER` serves it."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Recording:
 def comparison(
     run: str, began: datetime, *, until: float = 99, redis: str = REDIS, parent: str | None = None
 ) -> Recording:
-    """The run of the docs' pictures, up to some second."""
+    """The run of the docs' screenshots, up to a time in seconds."""
     made = Recording(run, began)
     settings = {"model": MODEL, "max_cost": 0.5, "max_concurrency": 6, "detector": "ranked"}
     made.at(0, "run_started", run_id=run, goal=GOAL, workspace="/work", settings=settings, parent=parent)
@@ -178,7 +178,7 @@ def asking(run: str, began: datetime) -> Recording:
 
 
 def turn(run: str, began: datetime, number: int, goal: str, answer: str, titles: tuple[str, ...] = ()) -> Recording:
-    """A turn of the sample's conversation: answered at once, or with these tasks one after the other."""
+    """A turn of the sample's conversation, answered at once or with these tasks in sequence."""
     made = Recording(run, began)
     place = {"id": CONVERSATION, "number": number}
     made.at(0, "run_started", run_id=run, goal=goal, workspace="/work", settings={"model": MODEL}, conversation=place)
@@ -200,7 +200,7 @@ def turn(run: str, began: datetime, number: int, goal: str, answer: str, titles:
 
 
 def evaluation() -> dict[str, Any]:
-    """A report with two variants, of which one helps, and one case that got worse."""
+    """A report with two variants, one of them better, and one case that got worse."""
     check = {"check": "contains: p99", "passed": True, "evidence": "the p99 is below 2 ms"}
     missed = {"check": "max_calls: 6", "passed": False, "evidence": "9 calls"}
     cases = ("redis or memcached", "cache size", "eviction", "failover")

@@ -1,4 +1,4 @@
-"""A workspace served to a real browser, with a model that tests hold back and release."""
+"""A workspace served to a real browser, with a model that tests can pause."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ PLAN: dict[str, Any] = {
 
 
 class PageModel(ScriptedModel):
-    """Answers at once, except what is held back until it is released; a task named in `failing` fails."""
+    """A model that answers at once unless paused; the tasks in `failing` fail."""
 
     def __init__(self, plan: dict[str, Any] | None = None) -> None:
         super().__init__(self._answer)
@@ -93,7 +93,7 @@ class PageModel(ScriptedModel):
 
 
 class Served:
-    """A running server: where it is, and its token."""
+    """The address and token of a running server."""
 
     def __init__(self, server: WebServer) -> None:
         self.server = server
@@ -114,7 +114,7 @@ async def served(
     pulls: PullOptions | None = None,
     **settings: Any,
 ) -> AsyncIterator[Served]:
-    """A workspace with the skill and the file that the plan uses, served."""
+    """Serve a workspace with the skill and the file of the plan."""
     if not (workspace / ".agents" / "skills" / SKILL).exists():  # those that brought skills of their own keep them
         prepare(workspace)
     site = page_site(workspace, model or PageModel(), read_only=read_only, pulls=pulls, **settings)
@@ -152,7 +152,7 @@ def prepare(workspace: Path) -> None:
 
 
 async def go(page: Page, path: str) -> None:
-    """Go to a view as a link does: without loading the page again."""
+    """Go to a view without reloading the page, as a link does."""
     step = "(path) => { history.pushState(null, '', path); dispatchEvent(new PopStateEvent('popstate')); }"
     await page.evaluate(step, path)
     await page.locator("main h1").wait_for()
@@ -167,7 +167,7 @@ def run_id_of(address: str) -> str:
 
 
 async def eventually(look: Callable[[], Any], seconds: float = 20) -> None:
-    """Wait until something holds that no element on the page tells of."""
+    """Wait for a condition that no element on the page shows."""
     async with asyncio.timeout(seconds):
         while not look():  # noqa: ASYNC110 - nothing tells when
             await asyncio.sleep(0.05)

@@ -1,4 +1,4 @@
-"""Conversations in a real browser: begun, continued, asked in, taken back; and logins that runs wait for."""
+"""Conversations in a real browser: turns, questions, undo, and logins that runs wait for."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ LONG = "c20260101T000000000-c0c0c0"
 
 
 def write_turn(workspace: Path, number: int) -> None:
-    """One turn of a long conversation, straight to the journal."""
+    """Write one turn of a long conversation to the journal."""
     run = f"20260101T0000{number:05}-c0c0c0"
     answer = "\n".join(f"## Part {part}\n\nSome **bold** words, and a `name`.\n" for part in range(20))
     began = {"run_id": run, "goal": f"Goal {number}", "workspace": "/w", "settings": {}}
@@ -51,7 +51,7 @@ def write_turn(workspace: Path, number: int) -> None:
 
 
 class TalkingModel(PageModel):
-    """Plans what `plans` has for the number of a turn, and answers the others at once."""
+    """A model that plans the turns in `plans` and answers the others at once."""
 
     def __init__(self, *plans: dict[str, Any] | None) -> None:
         super().__init__()
@@ -193,7 +193,7 @@ async def test_a_turn_of_another_process_appears(workspace: Path, open_page: Ope
 
 
 def log_out(workspace: Path, server: OAuthServer) -> None:
-    """Make a workspace with a trusted server whose tools are known, and whose login is no longer valid."""
+    """Make a workspace with a trusted server whose tools are listed and whose login has expired."""
     configure(workspace, guarded={"type": "http", "url": server.url})
     servers = open_servers(workspace, logins=Paths.of(workspace, os.environ).logins)
     servers.trust_all()

@@ -1,4 +1,4 @@
-"""How the page feels: what is there before its script, very long texts, and files where they are looked for."""
+"""Responsiveness of the page: first paint, very long texts, and files of tasks."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ async def test_list_numbers_stay_inside_the_panel_in_both_directions(workspace: 
 
 
 async def test_a_very_long_text_never_blocks_the_page(workspace: Path, browser: Browser, open_page: OpenPage) -> None:
-    """CPU time of one task, not the time that it took: how busy the machine is does not matter."""
+    """The CPU time of one task, which does not depend on the machine's load."""
     write(workspace, rows(f"{long_text()}\n\n## The end\n"))
     async with served(workspace) as server:
         page = await open_page(server.at("/runs"))

@@ -1,4 +1,4 @@
-"""Runs found by their words, filtered, tagged and counted, in a real browser."""
+"""Search, filters, tags and statistics of runs in a real browser."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
     from tests.goalwright.interfaces.web.static.conftest import OpenPage
 
-# What was written here was never run: there is nothing to replay.
+# These runs were written by hand: there is nothing to replay.
 pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="session"), pytest.mark.changes_skills]
 
 
 def ended(number: int, goal: str, answer: str = "", **end: Any) -> list[Row]:
-    """A run that has ended, with a task that was grown for a value."""
+    """An ended run with a task for an item of a list."""
     run = f"20260101T00000000{number}-f00000"
     task = {"id": "scan[1]", "title": "", "action_type": "llm", "item": {"value": "Insurers"}}
     bodies: list[tuple[str, dict[str, Any]]] = [

@@ -1,4 +1,4 @@
-"""Images in a real browser: given in the form, shown in a task's messages, and in a page of one file."""
+"""Images in a real browser: in the form, in a task's messages, and in an exported page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person types is not lost: drafts, questions before leaving, two versions of a file, a new token."""
+"""Typed text is not lost: drafts, questions before leaving, conflicts of files, a new token."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Three
 
 
 async def asks_before_closing(page: Page) -> None:
-    """Closing the tab is asked about, once the page has taken note of the edit."""
+    """Wait until closing the tab would ask about the edit."""
     for _ in range(600):
         if not await page.evaluate(UNLOAD):
             return
@@ -46,7 +46,7 @@ async def asks_before_closing(page: Page) -> None:
 
 
 def our_notes(workspace: Path) -> Path:
-    """A skill of the workspace, which can be edited."""
+    """Write an editable skill of the workspace."""
     folder = workspace / ".agents" / "skills" / "our-notes"
     folder.mkdir(parents=True)
     (folder / "SKILL.md").write_text(SKILL, encoding="utf-8")

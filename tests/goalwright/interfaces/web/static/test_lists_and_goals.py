@@ -1,4 +1,4 @@
-"""The list of runs, a new goal and the plan editor in a browser; 2,000 tasks by keyboard; a server that goes away."""
+"""The list of runs, a new goal and the plan editor in a browser; 2,000 tasks by keyboard; a lost server."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ async def test_loaded_pages_of_runs_stay_after_a_refresh(workspace: Path, open_p
         done(60)
         await expect(page.locator("tbody tr")).to_have_count(61)
 
-        # A list is read again once its stream is open; more are asked for meanwhile.
+        # The list is read again once its stream is open; the next page is requested meanwhile.
         reads, again, released = itertools.count(), asyncio.Event(), asyncio.Event()
 
         async def hold(route: Route) -> None:

@@ -53,14 +53,14 @@ EVERY = (
 
 @pytest.fixture(scope="module")
 def hub() -> Iterator[Hub]:
-    """Where the one model of the catalogue comes from."""
+    """A server for the only model of the catalogue."""
     with Hub(DATA) as started:
         yield started
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def full(tmp_path_factory: pytest.TempPathFactory, hub: Hub) -> AsyncIterator[Served]:
-    """One server for this module, with something on every page."""
+    """One server for this module, with content on every page."""
     workspace = tmp_path_factory.mktemp("sample") / "api-service"
     workspace.mkdir()
     sample.fill(workspace)
@@ -371,7 +371,7 @@ async def test_a_request_is_answered_on_the_page_of_approvals(workspace: Path, o
             await (route.continue_() if read.is_set() else route.fulfill(json=[]))
 
         async def late(route: Route) -> None:
-            """The run asks before its page is read, and after the number of requests was."""
+            """Make the run ask after the number of requests was read and before its page is read."""
             await soon.wait()
             token: dict[str, str] = {"Authorization": f"Bearer {server.token}"}
             asked: list[object] = []

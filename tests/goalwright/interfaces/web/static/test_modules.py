@@ -74,7 +74,7 @@ def test_the_page_folds_a_run_of_a_dead_process_like_the_server(tmp_path: Path) 
 
 
 def check_fold(runs: list[list[Row]], tmp_path: Path) -> None:
-    """Fold runs in Node, and compare with what the server says of them."""
+    """Fold runs in Node, and compare the result with the server's."""
     lines = []
     for rows in runs:
         known = [row for row in rows if row.type in TYPES]

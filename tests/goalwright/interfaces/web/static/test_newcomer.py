@@ -1,4 +1,4 @@
-"""What someone who sees the page for the first time stumbles over: counts, labels, and what to do next."""
+"""Clarity for newcomers: counts, labels and next steps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run of another process, in a real browser: watched, stopped and resumed here, answered and deleted there."""
+"""A run of another process in a real browser: watched, stopped and resumed here, answered and deleted there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One run in a real browser: typed, watched, opened, played back, rerun."""
+"""One run in a real browser: start, watch, inspect, play back, rerun."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="
 
 
 async def run_goal(page: Page, goal: str = GOAL) -> str:
-    """Type a goal and run it; gives the run's id."""
+    """Type a goal and run it; return the run's id."""
     if urlsplit(page.url).path != "/new":
         await go(page, "/new")
     await page.get_by_role("textbox", name="Goal").fill(goal)

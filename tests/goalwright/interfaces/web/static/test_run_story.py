@@ -1,4 +1,4 @@
-"""What a run went through, in a real browser: tries, changes of its plan, items, and what it made."""
+"""The history of a run in a real browser: attempts, changes of the plan, items and files."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def story() -> list[Row]:
 
 
 def picture(width: int = 40, height: int = 20, *, claims: tuple[int, int] | None = None) -> bytes:
-    """A blue PNG; one that claims another size is not decoded."""
+    """A blue PNG, whose header may claim another size."""
 
     def chunk(kind: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
@@ -134,7 +134,7 @@ async def test_attempts_replans_and_items_are_shown_after_a_reload(workspace: Pa
 
 
 def rounds() -> list[Row]:
-    """A run whose draft is right in its third round."""
+    """A run that accepts its draft in the third round."""
     draft = task("draft", "Write the draft", ()) | {"repeat": {"until": "<<draft.output>> is empty", "most": 4}}
     checked = {"task": "draft", "condition": "<<draft.output>> is empty"}
     events: list[tuple[float, str, dict[str, Any]]] = [

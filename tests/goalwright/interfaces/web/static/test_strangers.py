@@ -1,4 +1,4 @@
-"""What a stranger writes stays text: in goals, titles, outputs, messages, errors and traces."""
+"""Hostile text stays text: in goals, titles, outputs, messages, errors and traces."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ SAFE: dict[str, Any] = {"hit": None, "active": 0, "handlers": 0, "links": [], "i
 
 
 def hostile_rows() -> list[Row]:
-    """A run in which every text that a stranger can fill is an attack."""
+    """A run with an attack in every text that an attacker can set."""
     task: dict[str, Any] = {"id": "a", "title": LINE, "action_type": "skill", "name": LINE, "instruction": TEXT}
     message: dict[str, Any] = {"role": "user", "content": TEXT, "tool_calls": [], "tool_call_id": None}
     usage = {"calls": 1, "prompt_tokens": 1, "completion_tokens": 1, "cached_tokens": 0}
@@ -96,7 +96,7 @@ def hostile_rows() -> list[Row]:
 
 
 def hostile_evaluation() -> dict[str, Any]:
-    """A report in which names of cases and variants, checks and evidence are attacks."""
+    """A report with attacks in the names of cases and variants, checks and evidence."""
     check = {"check": LINE, "passed": False, "evidence": TEXT}
     names = (LINE, f"other {LINE}")
     rows = [
@@ -114,7 +114,7 @@ def hostile_evaluation() -> dict[str, Any]:
 
 
 def asking_rows() -> list[Row]:
-    """A run that asks a person something, in an attacker's words."""
+    """A run that waits for an answer to a hostile question."""
     task = {"id": "a", "title": LINE, "action_type": "tool", "name": LINE}
     events: list[tuple[str, dict[str, Any]]] = [
         ("run_started", {"run_id": ASKING, "goal": LINE, "workspace": "/w", "settings": {}, "batch": LINE}),

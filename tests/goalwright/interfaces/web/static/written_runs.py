@@ -1,4 +1,4 @@
-"""Runs as rows, written straight to the journal: large ones, and those whose texts a stranger wrote."""
+"""Runs written directly to the journal: large ones, and ones with hostile texts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def at(seconds: float) -> str:
 
 
 def layered(layers: int = 20, width: int = 100, needs: int = 3, seed: int = 1) -> list[dict[str, Any]]:
-    """Tasks in layers, each needing some of the layer before."""
+    """Tasks in layers, each depending on tasks of the layer before."""
     rng = random.Random(seed)
     return [
         {
@@ -40,7 +40,7 @@ def layered(layers: int = 20, width: int = 100, needs: int = 3, seed: int = 1) -
 
 
 def big_rows(run: str = BIG, tasks: list[dict[str, Any]] | None = None) -> list[Row]:
-    """A run of 2,000 tasks that ended: some failed, and what needs them was skipped."""
+    """An ended run of 2,000 tasks, some failed and their dependents skipped."""
     tasks = tasks or layered()
     rows = [
         Row(run, 1, at(0), "run_started", {"run_id": run, "goal": "2,000 tasks", "workspace": "/w", "settings": {}}),
