@@ -311,7 +311,7 @@ class Run:
             code = STOPPED_BY_USER if any(stop.by_user for stop in stops) else None
             return RunFinished("interrupted", error="interrupted", code=code)
         error = f"stopped after {limit:g} s, the limit on time (timeout)" if limit else None
-        return RunFinished("stopped", error=error, code="TIMEOUT")
+        return RunFinished("stopped", error=error, code="TIMEOUT", limit="timeout")
 
 
 def _end_of(work: asyncio.Future[RunFinished]) -> RunFinished:
@@ -319,7 +319,9 @@ def _end_of(work: asyncio.Future[RunFinished]) -> RunFinished:
     try:
         return work.result()
     except BudgetSpent as spent:
-        return RunFinished("stopped", error=f"{spent.message}; {spent.hint}", code=spent.code)
+        needed = spent.cost if spent.limit == "max_cost" else float(spent.tokens)
+        error = f"{spent.message}; {spent.hint}"
+        return RunFinished("stopped", error=error, code=spent.code, limit=spent.limit or None, needed=needed)
     except PlanError as error:
         return RunFinished("failed", error=error.message, code=error.code)
     except ModelError as error:

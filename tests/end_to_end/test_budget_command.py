@@ -84,7 +84,7 @@ def test_a_workspace_gives_no_price(workspace: Path, serve: Serve, goalwright: G
         ("{ input = -1, output = 1 }", "a number of 0 or more for `input`"),
         ('{ input = "1", output = 1 }', "a number of 0 or more for `input`"),
         ("{ input_cost_per_token = 1e-6, output = 1 }", "'input_cost_per_token'"),
-        ("{ input = 0.00000015, output = 1 }", "give it per million, 0.15"),
+        ("{ input = 0.00000015, output = 1 }", "give it per million tokens, 0.15"),
         ("5", "in US dollars per million tokens"),
     ],
 )

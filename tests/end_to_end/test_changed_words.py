@@ -24,9 +24,9 @@ PLAN = {"tasks": [
     {"id": "brief", "action_type": "llm", "instruction": "Sum up", "depends_on": ["survey", "notes"]},
 ], "synthesis": "the brief"}  # fmt: skip
 REFUSED = {"tasks": [{"id": "survey", "action_type": "skill", "name": "no-such-skill", "instruction": "Survey it"}]}
-# A fault that a planner is told of, a line of the listing, and a prompt that every task has.
+# A fault in a repeated planning request, a line of the listing, and a prompt of every task.
 CHANGED = {
-    "planner/goalwright_planner/plan/validate.py": ("there is no skill {name!r}", "no skill is called {name!r}"),
+    "planner/goalwright_planner/plan/task_problems.py": ("there is no skill {name!r}", "no skill is called {name!r}"),
     "skills/goalwright_skills/discovery/listing.py": (
         'lines = ["<available_skills>", *(item.text(width)',
         'lines = ["<available_skills>", "Best first:", *(item.text(width)',

@@ -99,7 +99,7 @@ def test_a_token_is_in_its_file_and_in_no_journal_trace_log_page_or_process_list
         first = goalwright("mcp", "check", "--trust", **here)
         assert "goalwright mcp login guarded" in first.out + first.err
         said = [log_in(nursery, workspace, seen)]
-        assert "Logged in at the MCP server 'guarded'." in said[0]
+        assert "Logged in to the MCP server 'guarded'." in said[0]
         assert server.asked("/token"), "it came from there"
         assert goalwright("mcp", "check", "--trust", **here).status == 0
         ran = nursery.run_python(["-c", DEBUG, "run", "--plan", "plan.json", "--json", "-v"], cwd=workspace)
@@ -134,7 +134,7 @@ def test_a_token_is_in_its_file_and_in_no_journal_trace_log_page_or_process_list
         assert [path for folder in (own_home, workspace) for path in files_with(SECRETS, folder) if path != kept] == []
 
         out = goalwright("mcp", "logout", "guarded", **here)
-        assert (out.status, out.out + out.err) == (0, "Forgot the login at the MCP server 'guarded'.\n")
+        assert (out.status, out.out + out.err) == (0, "Forgot the login to the MCP server 'guarded'.\n")
         assert not kept.exists()
         assert files_with(SECRETS, own_home) == []
 

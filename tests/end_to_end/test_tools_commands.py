@@ -242,7 +242,7 @@ def test_the_check_neither_builds_nor_runs_a_tool_that_is_not_trusted_yet(
     (report,) = json.loads(ran.out)
     (problem,) = [problem for problem in report["problems"] if problem["rule"].startswith("run-")]
     assert (problem["rule"], problem["severity"]) == ("run-trust", "warning")
-    assert "--trust" in problem["message"]
+    assert "trust it, then check again" in problem["message"]
     refused = goalwright("skills", "call", "word_count", '{"text": "one"}', cwd=shop)
     assert json.loads(refused.out)["error"]["code"] == "ACCESS_DENIED"
     assert not (tmp_path / "ran").exists()
@@ -283,8 +283,9 @@ def test_an_untrusted_tool_fails_its_task_with_what_to_do(shop: Path, serve: Ser
     assert ran.status == 1
     document = json.loads(ran.out)
     assert [task["status"] for task in document["tasks"]] == ["failed", "skipped"]
-    assert "--trust" in document["tasks"][0]["error"]
+    assert "review and trust its program" in document["tasks"][0]["error"]
     assert "not trusted yet" in ran.err
+    assert "--trust" in ran.err
 
 
 def test_a_new_tool_works_and_passes_the_check(tmp_path: Path, goalwright: Goalwright) -> None:
@@ -307,7 +308,7 @@ def test_the_check_names_rule_line_and_remedy(shop: Path, goalwright: Goalwright
     assert not reports["bad"]["ok"]
     for problem in reports["bad"]["problems"]:
         assert set(problem) == {"rule", "severity", "line", "message"}
-    assert "rename one of them" in reports["bad"]["problems"][0]["message"]
+    assert "give both the same name" in reports["bad"]["problems"][0]["message"]
     assert "error" in goalwright("skills", "check", "skills/bad", cwd=shop).out
     assert goalwright("skills", "check", "nowhere", cwd=shop).status == 2
     assert goalwright("skills", "check", "skills/word/main.py", cwd=shop).status == 2
