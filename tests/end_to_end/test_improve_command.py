@@ -283,7 +283,7 @@ def test_only_a_changed_version_changes_prompts_on_record(folder: Path, serve: S
     assert changed("HEAD") == nothing
     file = folder / "skills" / SKILL / "SKILL.md"
     file.write_text(TEXT.replace("every letter", "any letter"), encoding="utf-8")
-    assert changed("HEAD") == nothing, "no task is told the description"
+    assert changed("HEAD") == nothing, "no task prompt contains the description"
     file.write_text(TEXT.replace(STEP, GOOD), encoding="utf-8")
     assert changed("HEAD") == {"tasks": 2, "runs": 2}
     add_skill(folder / "backup", SKILL, TEXT.replace(STEP, GOOD))

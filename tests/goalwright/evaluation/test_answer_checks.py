@@ -73,7 +73,7 @@ def test_width_is_the_number_of_parallel_tasks() -> None:
 
 
 @pytest.mark.parametrize(
-    ("raw", "told"),
+    ("raw", "message"),
     [
         ({}, "checks are: contains"),
         ({"contains": "a", "regex": "b"}, "can have only one of"),
@@ -90,6 +90,6 @@ def test_width_is_the_number_of_parallel_tasks() -> None:
         (7, "a check must be an object"),
     ],
 )
-def test_invalid_check_is_refused_with_a_reason(raw: Any, told: str) -> None:
-    with pytest.raises(BadCheck, match=told):
+def test_invalid_check_is_refused_with_a_reason(raw: Any, message: str) -> None:
+    with pytest.raises(BadCheck, match=message):
         read_check(raw)

@@ -101,7 +101,7 @@ def test_a_third_of_each_tag_is_held_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("edit", "told"),
+    ("edit", "message"),
     [
         (Edit("greeting", "bow", ""), None),
         (Edit("polite", "kind", ""), "occurs 2 times"),
@@ -112,11 +112,11 @@ def test_a_third_of_each_tag_is_held_out() -> None:
         (Edit("name: polite-letters\n", "", ""), r"frontmatter \(name\)"),
     ],
 )
-def test_edit_must_be_one_bounded_change(edit: Edit, told: str | None) -> None:
-    if told is None:
+def test_edit_must_be_one_bounded_change(edit: Edit, message: str | None) -> None:
+    if message is None:
         assert "bow" in applied(edit, TEXT, most_lines=40, description=False)
         return
-    with pytest.raises(BadEdit, match=told):
+    with pytest.raises(BadEdit, match=message):
         applied(edit, TEXT, most_lines=40, description=False)
 
 
