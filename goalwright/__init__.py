@@ -76,13 +76,17 @@ _MODULES = {
         "TurnTakenBack Warned"
     ),
     # Errors
-    "goalwright_skills.errors": "BrokenSkill InputError SetupError SkillError UnknownSkill UnreadableSkill GoalwrightError",
+    "goalwright_skills.errors": (
+        "BrokenSkill GoalwrightError InputError SetupError SkillError UnknownSkill UnreadableSkill"
+    ),
     "goalwright_planner.errors": (
         "AnswerNeeded BudgetSpent CallTimedOut ContentRefused FormatRefused Halted ImagesRefused KeyRefused "
         "ModelError Overloaded PlanError PromptTooLong RateLimited RecordEnded Refused RequestRefused ServerFailed "
         "SkillNotUsed TaskDenied TemplateError TooSlow ToolsRefused Transient UnknownModel UnknownPrice Unreachable"
     ),
-    "goalwright_executor.stores.errors": "BadStore LeaseLost NoJournal NotAJournal NotRunning RunHeld RunExists StoreFailed UnknownRun",
+    "goalwright_executor.stores.errors": (
+        "BadStore LeaseLost NoJournal NotAJournal NotRunning RunExists RunHeld StoreFailed UnknownRun"
+    ),
     "goalwright_executor.model_loop.task_runner": "ToolFailed",
 }
 _HOMES = {name: module for module, names in _MODULES.items() for name in names.split()}

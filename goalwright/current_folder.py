@@ -8,7 +8,7 @@ _SOURCE_ROOTS = ("", "planner", "executor", "skills")
 
 
 def is_command(argv: list[str]) -> bool:
-    """Whether Python was started as goalwright's command line, `goalwright` or `python -m goalwright`, and not as another program."""
+    """Whether Python runs goalwright's command line (`goalwright` or `python -m goalwright`)."""
     return bool(argv) and os.path.basename(argv[0]) in ("-m", "goalwright", "goalwright.exe")
 
 

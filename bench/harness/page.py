@@ -21,9 +21,9 @@ FOLDER = ROOT / "docs" / "benchmarks"
 _MOST_TABLES = 4
 INTRODUCTION = """# Benchmarks
 
-goalwright beside the least that the work can cost (the floor), and beside other projects. All contenders of a benchmark run in turn on the same
-machine. A cell holds the median and its ratio to the floor; ranges over all rounds, versions and machines are in [benchmarks/](benchmarks). Measure
-again with:
+goalwright beside the least that the work can cost (the floor), and beside other projects. All contenders of a
+benchmark run in turn on the same machine. A cell holds the median and its ratio to the floor; ranges over all rounds,
+versions and machines are in [benchmarks/](benchmarks). Measure again with:
 
 <!-- not run: takes minutes; `.ci/run` runs the quick form -->
 

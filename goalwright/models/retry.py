@@ -28,7 +28,7 @@ class RetryPolicy:
     longest_wait: float = 20.0
 
     def wait(self, state: RetryCallState) -> float:
-        """Seconds to wait before the next attempt: the provider's `retry-after`, else exponential backoff with jitter."""
+        """Seconds before the next attempt: the provider's `retry-after`, else exponential backoff with jitter."""
         error = state.outcome.exception() if state.outcome else None
         backoff: float = min(self.first_wait * 2 ** (state.attempt_number - 1), self.longest_wait)
         jittered = backoff * random.uniform(0.5, 1.0)  # noqa: S311 - not a secret

@@ -34,11 +34,11 @@ async def run_goal(
 ) -> Result:
     """Run one goal, as `goalwright run` does, and return its result.
 
-    `settings` are as in goalwright.toml: a mapping overrides files and the environment, a Settings replaces them. `tools`
-    are functions that plans and models may call, and names of built-in tools that are off by default. `schema`, a JSON
-    Schema or a pydantic model, is the form of the answer, which is then in the result's `data`. `approve` answers
-    requests for a person; without it, or if it returns None, the status is `waiting`. `after` is a run that the goal
-    follows up, by its id or `last`.
+    `settings` are as in goalwright.toml: a mapping overrides files and the environment, a Settings replaces them.
+    `tools` are functions that plans and models may call, and names of built-in tools that are off by default. `schema`,
+    a JSON Schema or a pydantic model, is the form of the answer, which is then in the result's `data`. `approve`
+    answers requests for a person; without it, or if it returns None, the status is `waiting`. `after` is a run that the
+    goal follows up, by its id or `last`.
     """
     async with Goalwright(workspace, with_model(settings, model), tools=tools) as goalwright:
         return await goalwright.run(_with_schema(goal, schema), record=record, approve=approve, after=after)

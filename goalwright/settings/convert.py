@@ -123,7 +123,7 @@ def _price_pair(text: str) -> tuple[str, dict[str, float]]:
 
 
 def _named_models(raw: Any) -> dict[str, str]:
-    """Parse the names and models in a table, or in a text such as `fast=openai/gpt-6-luna,strong=openai/gpt-6.1-sol`."""
+    """Parse named models from a table, or from a text such as `fast=openai/gpt-6-luna,strong=gemini/…`."""
     if isinstance(raw, str):
         raw = dict(_model_pair(part) for part in raw.split(",") if part.strip())
     if not isinstance(raw, Mapping):

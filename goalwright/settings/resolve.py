@@ -92,7 +92,7 @@ def resolve(
 
 
 def resolve_without_files(flags: Mapping[str, Any], env: Mapping[str, str]) -> Resolved:
-    """The settings of flags and environment alone, for when a file has faults; the defaults if these have faults, too."""
+    """The settings of flags and environment alone, if a file has faults; the defaults if these have faults too."""
     nowhere = Path(os.devnull) / "none"
     try:
         return resolve(flags, env, nowhere, nowhere)

@@ -34,7 +34,8 @@ def _setting(
 ) -> Any:
     """Define a setting.
 
-    A guarded one is ignored in the goalwright.toml of an untrusted workspace, the user's `own` in every goalwright.toml.
+    A guarded one is ignored in the goalwright.toml of an untrusted workspace, the user's `own` in every
+    goalwright.toml.
     """
     metadata = {"help": help_text, "guarded": guarded, "own": own, "may_be_zero": may_be_zero}
     return field(default=default, metadata=metadata)

@@ -65,5 +65,6 @@ def join(table: dict[str, Any], path: Path, before: Mapping[str, Any], *, truste
             continue  # the fault is found when the table is merged
         if not trusted and setting in _RESTRICTING and (refused := [name for name in names if name in demanded]):
             names = tuple(name for name in names if name not in demanded)
-            yield f"{path}: {name_in_file(setting)} is ignored for {', '.join(refused)}, which your own settings pin or require"
+            reason = "your own settings pin or require it"
+            yield f"{path}: {name_in_file(setting)} is ignored for {', '.join(refused)}: {reason}"
         table[setting] = tuple(dict.fromkeys((*before.get(setting, ()), *names)))

@@ -1,4 +1,4 @@
-"""What the settings of an untrusted workspace or record may do: name models, lower limits, ask for approval more often."""
+"""The settings that an untrusted workspace or record may change: models, lower limits, stricter approvals."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _loosens(value: Any, limit: Any) -> bool:
 
 
 def check_recorded(recorded: Settings, now: Settings, paths: Paths) -> None:
-    """Raise if a run's record, which may come from a stranger, has a model's address or templates that are not trusted."""
+    """Raise if an untrusted record has a model's address or templates."""
     if is_trusted(paths):
         return
     own = set(_model_names(now))

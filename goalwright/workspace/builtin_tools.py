@@ -31,8 +31,8 @@ _IN_PLANS = frozenset(tool.name for tool in toolset.TOOLS if tool.in_plans)
 class ToolPlace:
     """The context of one task's tools: its skill, the listing of skills, the given files, the place to write.
 
-    `host` runs programs. `loaded` are the skills that the task's model has loaded, `withheld` the skills that it may not
-    load; `prompts` are prompts of MCP servers.
+    `host` runs programs. `loaded` are the skills that the task's model has loaded, `withheld` the skills that it may
+    not load; `prompts` are prompts of MCP servers.
     """
 
     task: Task | None = None

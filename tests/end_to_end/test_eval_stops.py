@@ -1,4 +1,4 @@
-"""`goalwright eval` that is stopped: by Ctrl-C among the runs and among the judge's calls, and by a budget while judging."""
+"""`goalwright eval` stopped by Ctrl-C, during runs and judge calls, and by a budget."""
 
 from __future__ import annotations
 

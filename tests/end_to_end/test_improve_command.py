@@ -1,4 +1,4 @@
-"""`goalwright skills compare` and `goalwright skills improve`: a scripted model whose answers follow the skill's text."""
+"""`goalwright skills compare` and `skills improve` with a scripted model that follows the skill's text."""
 
 from __future__ import annotations
 

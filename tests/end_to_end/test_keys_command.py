@@ -152,7 +152,8 @@ def test_an_ollama_that_answers_without_a_model_is_one_of_the_choices(
 def test_without_the_local_extra_the_command_that_installs_it_is_said(
     keyless: OpenAIServer, nursery: Nursery, workspace: Path
 ) -> None:
-    code = "import sys; sys.modules['xllamacpp'] = None; from goalwright.interfaces.cli.main import main; main(['run', 'Say hello'])"
+    code = "import sys; sys.modules['xllamacpp'] = None; from goalwright.interfaces.cli.main import main"
+    code += "; main(['run', 'Say hello'])"
     ours, theirs = os.openpty()
     env = {**os.environ, "TERM": "xterm", "GOALWRIGHT_HELPER_MINUTES": "0", "COLUMNS": "200"}
     process = nursery.start(["-c", code], cwd=workspace, env=env, stdin=theirs, stdout=theirs, stderr=theirs)

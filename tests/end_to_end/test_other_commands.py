@@ -100,7 +100,8 @@ class Model:
     name = "openai/test-model"
 
     async def complete(self, request):
-        heavy = "litellm", "networkx", "httpx", "goalwright.models.local.model", "goalwright.models.local.serving.server"
+        local = "goalwright.models.local.model", "goalwright.models.local.serving.server"
+        heavy = "litellm", "networkx", "httpx", *local
         print([name for name in heavy if name in sys.modules], flush=True)
         os._exit(0)
 

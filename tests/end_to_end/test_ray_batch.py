@@ -1,4 +1,4 @@
-"""`goalwright batch --engine ray` with real Ray and a real PostgreSQL: workers, driver and goals die, and nothing is lost."""
+"""`goalwright batch --engine ray` with real Ray and PostgreSQL loses nothing if workers or the driver die."""
 
 from __future__ import annotations
 

@@ -16,8 +16,8 @@ from tests.needs import need
 if TYPE_CHECKING:
     from pathlib import Path
 
-# Go, with its own packages compiled. Since Go 1.20 it comes without: that takes a dozen seconds, and goalwright gives every
-# build a cache of its own.
+# Go, with its own packages compiled. Since Go 1.20 it comes without: that takes a dozen seconds, and goalwright gives
+# every build a cache of its own.
 GO = """#!/bin/sh
 if [ "$1" = build ]; then cp -R {cache} "$GOCACHE"; fi
 exec {go} "$@"

@@ -1,4 +1,4 @@
-"""Kill `goalwright trace import` of a large file with -9 at random moments: the journal has all of its runs, or none."""
+"""Kill `goalwright trace import` at random moments: the journal has all of the file's runs, or none."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class Permissions:
     flushed: Callable[[], Awaitable[None]]
 
     async def approve(self, request: ApprovalRequest) -> Answer | None:
-        """Return the answer to a request; None leaves the run waiting, as for a question that the next prompt answers."""
+        """Return the answer to a request; None leaves the run waiting, for example until the next prompt."""
         if is_for_prompt(request):
             return None
         if page := request.page:

@@ -1,8 +1,8 @@
-"""Model calls in another process, which loads litellm once and forks for each connection; a fork ends with its connection.
+"""Model calls in another process, which loads litellm once and forks for each connection.
 
-A batch starts private processes, on socket pairs that nobody else can open, so that its calls can use several cores. Runs
-at a terminal share one process, behind a socket that only the user can open; it stays for a while, so that the next run
-need not load litellm.
+A batch starts private processes, on socket pairs that nobody else can open, so that its calls can use several cores.
+Runs at a terminal share one process, behind a socket that only the user can open; it stays for a while, so that the
+next run need not load litellm.
 
 messages.py       the messages between both ends, as JSON
 server.py         the process

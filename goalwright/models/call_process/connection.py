@@ -128,7 +128,7 @@ class Connection:
             self.writer.write(messages.frame(CallCancel(number)))
 
     async def _watch(self) -> None:
-        """Kill the process after too much silence, counted in steps, since the clock runs while this process is stopped."""
+        """Kill a silent process; silence is counted in steps, since the clock runs while this one is stopped."""
         silent = 0
         while silent < SILENCE and not self.lost:
             await asyncio.sleep(1)

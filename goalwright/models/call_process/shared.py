@@ -1,4 +1,4 @@
-"""Makes calls through the shared process, for consecutive runs at a terminal; if it is lost, the run makes them itself."""
+"""Makes calls through the process that runs at a terminal share; if it is lost, the run makes them itself."""
 
 from __future__ import annotations
 

@@ -43,8 +43,8 @@ _UNCONNECTED = ("ClientConnectorError", "ConnectionRefusedError", "gaierror")
 class AnswerLimit:
     """The size limit of one call, and the state of its answer.
 
-    `exceeded` is the reason why the answer was refused; `was_sent` is true once the provider has the request and has not
-    refused it; `received` is the body of an answer that is not streamed.
+    `exceeded` is the reason why the answer was refused; `was_sent` is true once the provider has the request and has
+    not refused it; `received` is the body of an answer that is not streamed.
     """
 
     max_bytes: int = MAX_ANSWER

@@ -1,4 +1,4 @@
-"""The environment variables with providers' keys, listed here so that a missing one is reported without loading litellm.
+"""The environment variables with providers' keys, so that a missing one is reported without loading litellm.
 
 `tests/goalwright/models/litellm/test_keys.py` compares this list with litellm's own.
 """
@@ -47,7 +47,7 @@ _SIMILAR = 0.75
 
 
 def missing_key(model: str, env: Mapping[str, str]) -> tuple[str, ...]:
-    """The variables that could hold a model's key if none of them is set; empty if one is, or the provider is unlisted."""
+    """The variables that could hold a model's key; empty if one is set or the provider is not listed."""
     provider, slash, _ = model.partition("/")
     keys = KEYS.get(provider, ()) if slash else ()
     return () if any(env.get(key, "").strip() for key in keys) else keys

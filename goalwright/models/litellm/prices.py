@@ -118,7 +118,7 @@ def unloaded_vision(name: str) -> bool:
 
 @lru_cache(maxsize=64)
 def unloaded_row(*names: str) -> Mapping[str, Any]:
-    """The first of these models in the file of litellm's list, read without importing litellm; empty if none is there."""
+    """The first of these models in litellm's price list, read without importing litellm; empty if there is none."""
     package = find_spec("litellm")
     folders = (package.submodule_search_locations if package is not None else None) or ()
     try:

@@ -1,7 +1,7 @@
 """Providers' keys stored by `goalwright keys`: in the system's keyring if there is one, else in a file.
 
-Keys in the environment override them. They never enter a bundle, a record or a tool: once loaded they are variables such
-as OPENAI_API_KEY, which all of these omit, and no tool may read a file whose name ends in `.key`.
+Keys in the environment override them. They never enter a bundle, a record or a tool: once loaded they are variables
+such as OPENAI_API_KEY, which all of these omit, and no tool may read a file whose name ends in `.key`.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def is_set(provider: str, env: Mapping[str, str]) -> bool:
 
 
 def checked_provider(name: str) -> str:
-    """The normalized name of a provider; raises InputError if goalwright does not know a single variable for its key."""
+    """The normalized name of a provider; raises InputError unless exactly one variable holds its key."""
     provider = name.strip().lower()
     if provider in KEYS:
         return provider

@@ -1,4 +1,4 @@
-"""Detectors by name: goalwright's own, and those of installed packages in the entry-point group `goalwright.detectors`."""
+"""Detectors by name: built in, or from installed packages (entry-point group `goalwright.detectors`)."""
 
 from __future__ import annotations
 

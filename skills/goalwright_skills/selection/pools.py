@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from goalwright_skills.selection.index.stored import Described, Shortlist, Stored
     from goalwright_skills.skill import Skill
 
-# The number of skills that are indexed before a goal is ranked: of a whole collection, and of new skills in a large one.
+# The number of skills that are indexed before a goal is ranked: of a whole collection, and of new skills in a large
+# one.
 AT_ONCE, FEW = 2_000, 50
 # While skills are being indexed, the segments are loaded again after this time, or a multiple of the loading time.
 _AGAIN_SECONDS, _TIMES = 3.0, 20

@@ -141,7 +141,8 @@ def test_a_run_without_servers_imports_nothing_of_mcp(workspace: Path) -> None:
     row = {"id": "look", "action_type": "tool", "name": "ListFiles", "arguments": {"path": "."}}
     (workspace / "plan.json").write_text(json.dumps({"goal": "Look", "tasks": [row]}), encoding="utf-8")
     run = ["run", "--plan", "plan.json", "--quiet", "--workspace", str(workspace)]
-    code = f"import sys\nfrom goalwright.interfaces.cli.main import main\ntry: main({run!r})\nexcept SystemExit as end: status = end.code\n"
+    code = "import sys\nfrom goalwright.interfaces.cli.main import main\n"
+    code += f"try: main({run!r})\nexcept SystemExit as end: status = end.code\n"
     code += "found = [one for one in list(sys.modules) if one.split('.')[0] in ('mcp', 'mcp_types', 'httpx2')"
     code += " or one.startswith(('goalwright_skills.mcp', 'goalwright.interfaces.mcp'))]\nprint(status, found)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=workspace)

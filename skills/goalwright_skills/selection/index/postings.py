@@ -9,7 +9,8 @@
     relations  by skill: its parent folder's skill, the skills that it mentions or is mentioned by, and that it requires
     vectors    by skill: its vector, one byte per dimension; and the same by dimension, see `vectors` and `leading`
 
-Only numbers and text are read from it, so a hostile file can give wrong ranks but cannot run code. `building` writes it.
+Only numbers and text are read from it, so a hostile file can give wrong ranks but cannot run code. `building` writes
+it.
 """
 
 from __future__ import annotations

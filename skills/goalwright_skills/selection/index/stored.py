@@ -1,7 +1,7 @@
 """A large collection in segment files: the skills that are indexed, and a shortlist of those that are not yet.
 
-Segments follow each other in path order, so that related skills, such as a hub and its children, are in one segment. The
-starts of the segments are kept, so that a change of a few skills changes only their segments.
+Segments follow each other in path order, so that related skills, such as a hub and its children, are in one segment.
+The starts of the segments are kept, so that a change of a few skills changes only their segments.
 """
 
 from __future__ import annotations

@@ -187,7 +187,8 @@ class Cosines:
     def nearest(self, count: int) -> list[int]:
         """Return the numbers of the nearest skills, nearest first."""
         lanes, sample = self.lanes, sorted(self.lanes[::_APART])
-        # The bound leaves twice as many sampled lanes as the share of `count`, so that hardly ever too few are above it.
+        # The bound leaves twice as many sampled lanes as the share of `count`, so that hardly ever too few are above
+        # it.
         least = sample[max(0, len(sample) - 2 - 2 * count // _APART)] if sample else 0
         near = [document for document, lane in enumerate(lanes) if lane >= least]
         if len(near) < min(count, len(lanes)):

@@ -45,7 +45,7 @@ class Rule:
 
     @classmethod
     def of(cls, spans: Sequence[int], count: int) -> Rule:
-        """Compute the rule of a pool of `count` skills; `spans` has three bounds for each text: start, short end, end."""
+        """Compute the rule of a pool of `count` skills; `spans` has a start, a short end and an end per text."""
         starts, shorts, ends = spans[::3], spans[1::3], spans[2::3]
         k1 = saturation(count)
         short = _norms([short - start for start, short in zip(starts, shorts, strict=True)], k1)

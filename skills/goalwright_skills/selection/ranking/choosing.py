@@ -1,9 +1,9 @@
 """Chooses the skills that a goal needs: for the whole goal, then for each of its parts, each skill once.
 
 A goal or part that probably needs no skill selects none. Otherwise the best skill is chosen, with equally good
-alternatives. Further skills are then chosen for the words of the goal that the chosen skills do not cover: a skill gains
-what it scores for a word beyond what the chosen ones score for it. A skill that mentions a chosen one, or is mentioned
-by it, gains more, and a skill that a chosen one requires comes with it.
+alternatives. Further skills are then chosen for the words of the goal that the chosen skills do not cover: a skill
+gains what it scores for a word beyond what the chosen ones score for it. A skill that mentions a chosen one, or is
+mentioned by it, gains more, and a skill that a chosen one requires comes with it.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from goalwright_skills.selection.ranking.reading import GoalReading, Passage
 
 
-# Alternatives score this close to the best skill, or reach this share of its lead by words. The user's own skills may be
-# further behind a bundled one.
+# Alternatives score this close to the best skill, or reach this share of its lead by words. The user's own skills may
+# be further behind a bundled one.
 NEAR, NEAR_BUNDLED = 0.5, 1.5
 NEAR_LEAD = 0.85
 ALTERNATIVES = 2
@@ -124,7 +124,7 @@ class Choosing:
         return bool(self._chosen) and not choice.named and not choice.needed and choice.score < LIKELY
 
     def _best(self) -> list[Chosen]:
-        """Return the best skill of the goal and its alternatives; nested skills and their parents exclude each other."""
+        """Return the best skill and its alternatives; nested skills and their parents exclude each other."""
         passage = self._whole
         ranked = self._by_goal_score() if self._reading.parts else passage.ranked
         first = ranked[0]

@@ -1,8 +1,9 @@
 """The best skills for a goal in order, without a threshold.
 
 Each part of the goal has at least one skill in the list, and so have the skills nearest in meaning, which may share
-fewer words with the goal than thirty others. Among a few hundred skills, the last places are shared with the skills that
-are similar to the best ones: a goal for a film's images does not mention searching for the film, but its plan needs that.
+fewer words with the goal than thirty others. Among a few hundred skills, the last places are shared with the skills
+that are similar to the best ones: a goal for a film's images does not mention searching for the film, but its plan
+needs that.
 """
 
 from __future__ import annotations

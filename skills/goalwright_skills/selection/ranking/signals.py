@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 # A further match needs more than one word, however rare.
 FEWEST_WORDS = 1.5
-# The best score, apart from the number of words, from which its lead counts in full. Among skills that are the only ones
-# in a goal's language, the right ones have 1.5 and more, others .9 and less.
+# The best score, apart from the number of words, from which its lead counts in full. Among skills that are the only
+# ones in a goal's language, the right ones have 1.5 and more, others .9 and less.
 FULL_LEAD = 3.0
 
 

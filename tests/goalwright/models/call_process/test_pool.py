@@ -1,4 +1,4 @@
-"""Calls made by a batch's private workers: answers and errors reach their callers, and no worker outlives goalwright."""
+"""Calls made by a batch's private workers."""
 
 from __future__ import annotations
 

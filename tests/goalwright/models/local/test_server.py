@@ -42,7 +42,8 @@ def test_a_missing_extra_is_reported_with_the_command_that_installs_it() -> None
 
 
 def test_importing_the_module_does_not_load_the_native_library() -> None:
-    code = "import sys, goalwright.models.local.serving.server, goalwright.models.local.downloads.pull; print('xllamacpp' in sys.modules)"
+    code = "import sys, goalwright.models.local.serving.server, goalwright.models.local.downloads.pull"
+    code += "; print('xllamacpp' in sys.modules)"
     output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert output == "False\n"
 

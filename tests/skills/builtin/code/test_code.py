@@ -47,7 +47,8 @@ def code_of(envelope: Envelope) -> str:
 async def test_code_runs_in_artifacts_and_reports_new_files(bench: Workbench) -> None:
     done = await python(
         bench,
-        "import os, pathlib\nrows = pathlib.Path(os.environ['GOALWRIGHT_WORKSPACE'], 'data.csv').read_text().splitlines()\n"
+        "import os, pathlib\n"
+        "rows = pathlib.Path(os.environ['GOALWRIGHT_WORKSPACE'], 'data.csv').read_text().splitlines()\n"
         "pathlib.Path('out').mkdir(); pathlib.Path('out/n.txt').write_text(rows[1])\nprint(len(rows), os.getcwd())",
     )
     assert (done.status, done.text) == ("success", f"2 {bench.artifacts}")

@@ -72,8 +72,8 @@ def batch(
       goalwright batch goals.jsonl -o results.jsonl --engine ray --workers 4
 
     A goal that needs your approval or answer waits, with status `waiting`, while the others continue. `goalwright
-    approvals` lists the requests; answer with `goalwright resume`, then continue the batch with --resume. A setting that
-    is changed with -c holds for every goal.
+    approvals` lists the requests; answer with `goalwright resume`, then continue the batch with --resume. A setting
+    that is changed with -c holds for every goal.
 
     Exit status: 0 all goals done, 1 some not, 2 wrong usage or input, 4 no model or key, 5 stopped by a limit,
     6 some wait for your answer and none failed, 130 interrupted.

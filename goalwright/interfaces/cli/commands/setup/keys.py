@@ -55,8 +55,8 @@ def set_key(provider: str, rest: tuple[str, ...], mode: OutputMode) -> int:
     if rest:
         raise InputError(
             "a key on the command line is visible to other users",
-            hint=f"run `goalwright keys set {name}` and paste the key when asked; replace the key given here, which may be "
-            "in your shell's history",
+            hint=f"run `goalwright keys set {name}` and paste the key when asked; replace the key given here, "
+            "which may be in your shell's history",
         )
     place = KeyStore.of(os.environ).set(name, given_key(name))
     say_kept(name, place, quiet=mode.quiet)

@@ -48,8 +48,8 @@ def import_skill(
     """Import skills from a folder, an archive or git.
 
     SOURCE is a folder, a .zip, .tar.gz or .skill file, or a git repository (https or ssh, with an optional #path).
-    Skills go to .agents/skills/. goalwright first lists the parts that deserve distrust, and refuses archives that would
-    write elsewhere. .agents/skills.lock records repositories and commits, for `goalwright skills update`.
+    Skills go to .agents/skills/. goalwright first lists the parts that deserve distrust, and refuses archives that
+    would write elsewhere. .agents/skills.lock records repositories and commits, for `goalwright skills update`.
 
     \b
     Examples:

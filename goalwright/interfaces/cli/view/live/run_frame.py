@@ -1,6 +1,7 @@
 """Draws a run to fit a terminal: a header, then the tasks, then the end of the answer.
 
-The header and the running tasks are always shown. Tasks that do not fit are folded: done tasks first, then waiting ones.
+The header and the running tasks are always shown. Tasks that do not fit are folded: done tasks first, then waiting
+ones.
 """
 
 from __future__ import annotations
