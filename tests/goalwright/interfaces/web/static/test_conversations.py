@@ -121,7 +121,7 @@ async def test_a_turn_shows_its_question_and_continues_after_the_answer(workspac
         page = await open_page(server.at("/conversations/new"))
         await say(page, "Send the report")
         await expect(turn(page, 1)).to_contain_text("Send it to everyone?")
-        await expect(page.get_by_text("Answer what it asks above")).to_be_visible()
+        await expect(page.get_by_text("Answer its question above")).to_be_visible()
         await turn(page, 1).get_by_role("button", name="Allow", exact=True).click()
         await expect(turn(page, 1)).to_contain_text("send is done")
         await say(page, "Thanks")

@@ -90,8 +90,10 @@ def write(
     store = SqliteStore(workspace / ".agents" / "journal.sqlite")
     run, started = rows[0].run_id, rows[0].at
     text = goal or str(rows[0].body.get("goal", ""))
-    line = RunSummary(run, text, "running", started, batch=batch, conversation=conversation)
+    model = rows[0].body.get("settings", {}).get("model")
+    line = RunSummary(run, text, "running", started, batch=batch, conversation=conversation, model=model)
     holder = myself()
     store.append(rows[:1], {run: line}, Handover(holder, taken=[run]))
-    store.append(rows[1:], {run: replace(line, status=status)}, Handover(holder, released=[run]))
+    line = replace(line, status=status, code=rows[-1].body.get("code"))
+    store.append(rows[1:], {run: line}, Handover(holder, released=[run]))
     store.close()
