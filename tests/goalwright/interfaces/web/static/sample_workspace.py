@@ -300,7 +300,8 @@ def keep(store: SqliteStore, made: Recording, *, done: int, parent: str | None =
     holder = myself()
     store.append(rows[:1], {made.run: line}, Handover(holder, taken=[made.run]))
     released = Handover(holder, released=[made.run]) if ended != "running" else Handover(holder)
-    store.append(rows[1:], {made.run: replace(line, status=str(ended))}, released)
+    line = replace(line, status=str(ended), code=rows[-1].body.get("code"))
+    store.append(rows[1:], {made.run: line}, released)
 
 
 def keep_goal(store: SqliteStore, number: int, now: datetime) -> None:

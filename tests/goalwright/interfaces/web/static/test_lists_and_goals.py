@@ -202,12 +202,12 @@ async def test_the_graph_and_buttons_of_a_plan_follow_the_servers_parser(workspa
         await expect(page.get_by_role("region", name="Task alpha")).to_be_visible()
         await text.fill(json.dumps(PLAN, indent=2))
         await expect(said).to_contain_text("4 tasks, no faults")
-        await page.get_by_role("button", name="Add a task").click()
+        await page.get_by_role("button", name="Add a task", exact=True).click()
         await expect(said).to_contain_text("5 tasks, no faults")
         assert json.loads(await text.input_value())["tasks"][-1]["id"] == "task-5"
         await text.fill("tasks: [")
         await expect(said).to_contain_text("neither YAML nor JSON")
-        await expect(page.get_by_role("button", name="Add a task")).to_be_disabled()
+        await expect(page.get_by_role("button", name="Add a task", exact=True)).to_be_disabled()
         await expect(page.get_by_role("region", name="Task task-5")).to_contain_text("change its text")
 
 
