@@ -370,7 +370,7 @@ async def test_the_run_of_a_killed_process_shows_what_is_kept(tmp_path: Path, op
     async with served(tmp_path) as server:
         page = await open_page(server.at(f"/runs/{BIG}"))
         panel = page.get_by_role("complementary", name="The run")
-        await expect(panel.locator(".note")).to_contain_text("What is finished is kept. Resume it to continue")
+        await expect(panel.locator(".note")).to_contain_text("Finished tasks are kept. Resume the run to continue")
 
 
 async def test_a_hidden_tab_closes_its_stream_and_catches_up_when_shown(workspace: Path, open_page: OpenPage) -> None:
