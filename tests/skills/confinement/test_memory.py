@@ -130,7 +130,7 @@ async def test_refused_allocation_names_the_limit(bench: Workbench) -> None:
     tool = bench.tool("x = bytearray(8 * 1024**3); reply('done')")
     envelope = await tool.call({})
     assert envelope.error is not None
-    assert "2 GB of memory" in envelope.error.message
+    assert "the limit on memory is 2 GB" in envelope.error.message
 
 
 async def test_process_cannot_hide_from_the_watcher(bench: Workbench) -> None:
