@@ -30,7 +30,7 @@ async def test_a_projects_tests_run_with_their_output_live(workspace: Path) -> N
     # Without plugins, which take seconds to import where nothing compiled is kept.
     variables = "PYTHONPATH=skills PYTEST_DISABLE_PLUGIN_AUTOLOAD=1"
     run = (
-        f"{variables} {sys.executable} -m pytest -v tests/skills/text/test_plural.py tests/skills/text/test_shorten.py"
+        f"{variables} {sys.executable} -m pytest -v tests/skills/text/test_formatting.py"
     )
     command = f"cd $(mktemp -d) && cp -r {parts} . && echo copied && sleep 1 && {run}"
     row = {
@@ -50,5 +50,5 @@ async def test_a_projects_tests_run_with_their_output_live(workspace: Path) -> N
     assert len(seen) > 1, "it came in pieces"
     assert kinds.index(ToolOutput) < kinds.index(ToolCalled) < kinds.index(TaskFinished)
     assert {(event.task, event.name) for event in seen} == {("test", "shell_run")}
-    assert "tests/skills/text/test_plural.py::" in "".join(event.text for event in seen)
+    assert "tests/skills/text/test_formatting.py::" in "".join(event.text for event in seen)
     assert "tool_output" not in stored, "the whole output is on record, its pieces are not"
