@@ -29,9 +29,7 @@ async def test_a_projects_tests_run_with_their_output_live(workspace: Path) -> N
     parts = " ".join(f"$GOALWRIGHT_WORKSPACE/{name}" for name in ("skills", "tests"))
     # Without plugins, which take seconds to import where nothing compiled is kept.
     variables = "PYTHONPATH=skills PYTEST_DISABLE_PLUGIN_AUTOLOAD=1"
-    run = (
-        f"{variables} {sys.executable} -m pytest -v tests/skills/text/test_formatting.py"
-    )
+    run = f"{variables} {sys.executable} -m pytest -v tests/skills/text/test_formatting.py"
     command = f"cd $(mktemp -d) && cp -r {parts} . && echo copied && sleep 1 && {run}"
     row = {
         "id": "test",
