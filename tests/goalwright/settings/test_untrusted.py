@@ -246,6 +246,6 @@ def test_untrusted_workspace_cannot_restrict_pinned_or_required_skills(tmp_path:
     project = '[skills]\noff = ["p", "x"]\nmanual = ["r"]'
     found = resolved(tmp_path, user=user, project=project)
     assert (found.settings.skills_off, found.settings.skills_manual) == (("x",), ())
-    assert [text.partition(" is ignored for ")[2].partition(",")[0] for text in found.warnings] == ["r", "p"]
+    assert [text.partition(" is ignored for ")[2].partition(":")[0] for text in found.warnings] == ["r", "p"]
     trusted = resolved(tmp_path, user=user, project=project, trusted=True)
     assert (trusted.settings.skills_off, trusted.settings.skills_manual) == (("p", "x"), ("r",))
