@@ -8,8 +8,6 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
-
 MOST_LEVELS = 100
 _ELLIPSIS = "…"
 _LONE_RETURN = re.compile(r"\r(?!\n)")
@@ -89,6 +87,8 @@ def is_too_deep(value: Any) -> bool:
 
 def flattened(value: Any, levels: int = MOST_LEVELS) -> Any:
     """Replace everything below a depth by an ellipsis."""
+    import msgspec  # here: commands that only list skills do not need it
+
     if isinstance(value, msgspec.Struct):
         try:
             value = msgspec.to_builtins(value, enc_hook=str)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 import os
 import re
@@ -137,5 +136,7 @@ def _plain(row: Mapping[str, Any], key: str, longest: int) -> str:
     """Return a text of a row as one line without the tags and entities that providers insert."""
     value = row.get(key)
     value = value[: 4 * longest] if isinstance(value, str) else ""
+    import html  # here: the settings import this module
+
     plain = without_format(html.unescape(_TAG.sub("", value)))
     return spelled_out(_SPACE.sub(" ", plain).strip())[:longest]
