@@ -117,7 +117,7 @@ class LitellmModel:
         on_text = request.on_text if capability.streams else None
         try:
             # litellm's own timeout bounds single reads only: an answer that trickles in would never end.
-            with lifecycle.connections.in_use(litellm), limited(limit):
+            with lifecycle.connections.in_use(litellm), limited(limit), lifecycle.without_log_entry(litellm):
                 async with asyncio.timeout(self.timeout):
                     response = await _respond(litellm, arguments, on_text, answer)
         except ModelError:
